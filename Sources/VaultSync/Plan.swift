@@ -43,8 +43,13 @@ struct Plan {
 
 /// The value of an item: what its registers 1 and 2 hold.
 struct ItemValue {
+  /// What fits into one request of an agent: the longest secret, and attributes beside it.
+  static let maximumByteCount = Padding.maximumCount + 2_048
+
   let content: ItemContent
   let secret: LockedBytes
+
+  var byteCount: Int { content.bytes.count + secret.count }
 
   /// - Throws: `VoidCause.form` for an item that is not shared.
   init(_ entry: Entry, secret: consuming Secret) throws {

@@ -23,8 +23,8 @@ struct SharedItems {
       let listing = try keychain.listing(KeychainQuery(group: group))
       damage = damage ?? listing.damaged.first
       for entry in listing.entries {
-        // Items of this device alone stay here.
-        guard let content = try? ItemContent(entry) else { continue }
+        // Items of this device alone stay here, and those that are too long.
+        guard let content = try? ItemContent(entry), content.bytes.count <= ItemContent.maximumByteCount else { continue }
         entries[content.tag] = entry
         counts[group, default: 0] += 1
       }

@@ -88,6 +88,7 @@ extension SpaceSession {
     let shown = try state.replica.content(of: secret, objects)
     var stages = (lost + [shown]).map { ItemValue(present, $0) }
     if present != item { stages.append(ItemValue(item, shown)) }
+    guard stages.allSatisfy({ $0.byteCount <= ItemValue.maximumByteCount }) else { throw VoidCause.form }
     return Difference(tag: tag, row: new, stages: stages)
   }
 
@@ -126,8 +127,9 @@ extension SpaceSession {
       var rest = all[...]
       while !rest.isEmpty {
         var (count, byteCount) = (0, 0)
-        while count < rest.count, count < NewItems.maximumCount, count == 0 || byteCount < 256 << 10 {
-          byteCount += rest[rest.startIndex + count].value.secret.count
+        for difference in rest.prefix(NewItems.maximumCount) {
+          byteCount += difference.value.byteCount
+          guard count == 0 || byteCount <= 256 << 10 else { break }
           count += 1
         }
         try add(Array(rest.prefix(count)), &applied)

@@ -5,7 +5,7 @@ from contents import check_item_attributes, check_limits, has_control, parse_lis
 from format import HASH, KDF, u8, u16, u32
 
 ZERO32 = bytes(32)
-MAX_ENTRY, MAX_INLINE, MAX_VALUE, MAX_LIVE = 524_288, 65_536, 1_048_576, 256
+MAX_ENTRY, MAX_INLINE, MAX_VALUE, MAX_LIVE, MAX_CONTENT = 524_288, 65_536, 1_048_576, 256, 491_520
 OWNER, MEMBER, READER = 1, 2, 3
 ITEM, SETTING = 1, 2
 CONTENT, SECRET, LIFE = 1, 2, 3
@@ -162,7 +162,8 @@ class Value:
         word = r.int(4)
         length = word & 0x7FFFFFFF
         if word >> 31:
-            if register == LIFE or kind == SETTING or not MAX_INLINE < length <= MAX_VALUE:
+            if register == LIFE or kind == SETTING or not MAX_INLINE < length <= (
+                    MAX_CONTENT if register == CONTENT else MAX_VALUE):
                 raise Void("form")
             return cls(name=r.take(32), length=length)
         if length > MAX_INLINE:

@@ -241,6 +241,7 @@ def malformed(w, owner, member):
                         ([(LIFE, [], Value(name=bytes(32), length=70_000))], ITEM),
                         ([(SECRET, [], Value(name=bytes(32), length=65_536))], ITEM),
                         ([(SECRET, [], Value(name=bytes(32), length=1_048_577))], ITEM),
+                        ([(CONTENT, [], Value(name=bytes(32), length=491_521))], ITEM),
                         ([(SECRET, [], Value(bytes(65_537)))], ITEM)):
         w.void("form", 5, owner, Operation(kind, owner.id, tag_, 5, parts).pack(owner.id))
     for bad in (b"", b"\3" + content[1:], b"\0" + content[1:], b"\1" + u32(2**32 - 1) + content[5:],

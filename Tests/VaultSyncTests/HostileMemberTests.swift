@@ -188,6 +188,39 @@ import VaultCore
     #expect(try machines[1].synchronise().unread.map(\.name) == ["service/bob"])
   }
 
+  /// An agent ends the connection of a program that sends it more, and with it the pass.
+  @Test func anItemThatNoAgentTakesHoldsUpNoOtherItem() throws {
+    let machines = try SynchroniseTests.machines(2)
+    try Self.append(by: machines[0]) { replica in
+      let long = try Self.content("long", String(repeating: "x", count: 3_000))
+      let secret = try Self.object([UInt8](repeating: 1, count: 1 << 20), of: machines[0], replica)
+      let bob = try Self.content("bob")
+      return [
+        try Self.operation(replica, long.tag, content: .clear(long.bytes), secret: secret),
+        try Self.operation(replica, bob.tag, content: .clear(bob.bytes), secret: secret),
+      ]
+    }
+    let report = try machines[1].synchronise()
+    #expect(report.refused.map(\.name) == ["service/long"] && report.written == 1)
+    #expect(try machines[1].entry("bob") != nil)
+  }
+
+  /// Items with many attributes go one by one, and those with more stay.
+  @Test func itemsWithManyAttributesArePartsOfNoLargeRequest() throws {
+    let machines = try SynchroniseTests.machines(2)
+    for (name, count) in [("a", 4), ("b", 4), ("c", 9)] {
+      try machines[0].set(name, "value")
+      try machines[0].person.update(try #require(try machines[0].entry(name)).reference) { item in
+        for number in 0..<count { item.attributes["user.\(number)"] = .text(String(repeating: "x", count: 60_000)) }
+      }
+    }
+    #expect(try machines[0].synchronise().changed == 2)
+    machines[1].crash.largest = 0
+    #expect(try machines[1].synchronise().written == 2)
+    #expect(machines[1].crash.largest == 1)
+    #expect(try machines[0].synchronise().deleted == 0)
+  }
+
   /// Times are those of each vault: a device took an item with them for one that its person had changed.
   @Test(arguments: ["created", "modified", Item.installBound]) func anAttributeOfTheVaultIsNotOneOfTheSpace(name: String) throws {
     let machines = try SynchroniseTests.machines(2)

@@ -19,6 +19,8 @@ final class CrashPoint: @unchecked Sendable {
   /// Carried out before the call with this number, counted from now.
   var interruption: (calls: Int, act: () -> Void)?
   private(set) var calls = 0
+  /// The most items that were added by one request.
+  var largest = 0
   /// The error of each request for a secret of this item.
   var refusal: (id: Identifier, error: KeychainError)?
 
@@ -94,6 +96,9 @@ private struct CrashingTransport: KeychainTransport {
     case .secret(let reference, let purpose):
       if let refusal = crash.refusal, reference.id == refusal.id { throw refusal.error }
       answer = try vault.answer(.secret(reference, purpose: purpose))
+    case .addAll(let new, let group, let accessibility):
+      crash.largest = max(crash.largest, new.items.count)
+      answer = try vault.answer(.addAll(new, group, accessibility))
     case let other: answer = try vault.answer(other)
     }
     try crash.step()

@@ -8,6 +8,8 @@ package struct ItemContent: Equatable, Sendable {
   static let localAttributes = [
     "sync", "former", "origin", "origin-version", "replaced", "deleted", "created", "modified", Item.installBound,
   ]
+  /// Agents hand on no item with more attributes.
+  package static let maximumByteCount = 480 << 10
   /// Groups that hold the keys of the devices never leave a vault.
   private static let localPrefix = "coffer."
 
@@ -30,7 +32,9 @@ package struct ItemContent: Equatable, Sendable {
 
   /// - Throws: `form`, also for an item that no vault accepts.
   package init(parsing bytes: [UInt8]) throws {
-    guard bytes.count >= 5, let accessibility = Accessibility(rawValue: bytes[0]) else { throw VoidCause.form }
+    guard (5...Self.maximumByteCount).contains(bytes.count), let accessibility = Accessibility(rawValue: bytes[0]) else {
+      throw VoidCause.form
+    }
     let count = Int(UInt32(littleEndian: bytes, at: 1))
     guard count <= bytes.count - 5, let name = String(validating: bytes[5..<5 + count], as: UTF8.self) else {
       throw VoidCause.form

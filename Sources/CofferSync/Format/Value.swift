@@ -57,7 +57,8 @@ package enum Value: Equatable, Sendable {
     let count = Int(word & ~Self.objectBit)
     if word & Self.objectBit != 0 {
       // The quota needs the store that the content of a setting names, and no entry waits for an object.
-      guard register != .life, kind == .item, count > Self.maximumInlineCount, count <= Padding.maximumCount else {
+      let maximum = register == .content ? ItemContent.maximumByteCount : Padding.maximumCount
+      guard register != .life, kind == .item, count > Self.maximumInlineCount, count <= maximum else {
         throw VoidCause.form
       }
       self = .object(ObjectName(digest: try reader.readDigest()), count: count)
