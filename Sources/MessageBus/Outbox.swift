@@ -34,17 +34,13 @@ package final class Outbox: Sendable {
   init(_ notifier: EventNotifier) { self.notifier = notifier }
 
   /// - Parameter call: `Call.number`.
-  package func reply(to call: UInt64, _ result: Result<[Value], BusError>) { put(.reply(call, result)) }
-
-  package func send(_ signal: Signal) { put(.signal(signal)) }
-
-  package func send(_ signal: Signal, after milliseconds: UInt64) {
-    let due = Deadline.now() + milliseconds * 1_000_000
-    state.withLock { $0.later.append((due, .signal(signal))) }
-    notifier.call()
+  package func reply(to call: UInt64, _ result: Result<[Value], BusError>, after milliseconds: UInt64 = 0) {
+    put(.reply(call, result), after: milliseconds)
   }
 
-  /// The milliseconds until a signal is due; nil if none waits.
+  package func send(_ signal: Signal, after milliseconds: UInt64 = 0) { put(.signal(signal), after: milliseconds) }
+
+  /// The milliseconds until a message is due; nil if none waits.
   var milliseconds: Int32? {
     let now = Deadline.now()
     return state.withLock { $0.later.map(\.due).min() }.map { due in
@@ -53,10 +49,16 @@ package final class Outbox: Sendable {
   }
 
   /// Lets `Bus.run` return.
-  package func end() { put(.end) }
+  package func end() { put(.end, after: 0) }
 
-  private func put(_ entry: Entry) {
-    state.withLock { $0.entries.append(entry) }
+  private func put(_ entry: Entry, after milliseconds: UInt64) {
+    state.withLock { state in
+      if milliseconds == 0 {
+        state.entries.append(entry)
+      } else {
+        state.later.append((Deadline.now() + milliseconds * 1_000_000, entry))
+      }
+    }
     notifier.call()
   }
 

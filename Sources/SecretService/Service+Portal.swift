@@ -11,6 +11,9 @@ extension Service {
   /// The program that tells which app asks.
   package static let portalName = "org.freedesktop.portal.Desktop"
 
+  /// An error comes within 50 ms also with these.
+  static let portalMilliseconds: UInt64 = 30
+
   private enum Response {
     static let success: UInt32 = 0
     static let cancelled: UInt32 = 1
@@ -26,6 +29,8 @@ extension Service {
     else { throw .invalidArguments("the path of the request") }
   }
 
+  /// libsecret before 0.21 begins to listen for the portal's answer after the reply to its call, and waits for ever if it has missed it.
+  /// The portal answers when this call is answered, so this takes a while.
   func retrieveSecret(_ invocation: Invocation, _ store: ItemStore) throws -> [Value] {
     guard case .text(let app) = invocation.arguments[1], case .descriptor(let descriptor) = invocation.arguments[2],
       AppKey.isApp(app)

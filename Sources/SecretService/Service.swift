@@ -93,7 +93,7 @@ package final class Service: Sendable {
 
   private func reply(to invocation: Invocation, _ result: Result<[Value], BusError>) {
     state.endRequest(invocation.number)
-    outbox.reply(to: invocation.number, result)
+    outbox.reply(to: invocation.number, result, after: invocation.method.name == Interface.retrieve ? Self.portalMilliseconds : 0)
   }
 
   /// A call needs a vault that was never unlocked.

@@ -43,7 +43,7 @@ struct Plan {
 
 /// The value of an item: what its registers 1 and 2 hold.
 struct ItemValue {
-  /// What fits into one request of an agent: the longest secret, and attributes beside it.
+  /// One request of an agent holds this: the longest secret, and attributes beside it.
   static let maximumByteCount = Padding.maximumCount + 2_048
 
   let content: ItemContent

@@ -108,7 +108,7 @@ enum SealedKeys {
 
   // MARK: The key that a removal begins
 
-  /// Of one device: the prefix and a box.
+  /// The prefix and the box of one device.
   private static let nextByteCount = prefixByteCount + 32 + PublicKeyBox.boxOverhead
 
   /// The boxes are from a pair that the key itself gives: each device that has the key sees whether all have it.

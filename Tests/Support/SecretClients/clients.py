@@ -1102,6 +1102,10 @@ def app_keys():
     one, two = key(connection, "org.example.One"), key(connection, "org.example.Two")
     assert len(one) == len(two) == 64 and len({one, two, bytes(64)}) == 3
     assert key(connection, "org.example.One") == one and key(connection, "a" * 255) != one
+    # libsecret 0.20 misses an answer that is there at once.
+    begin = time.monotonic()
+    assert key(connection, "org.example.One") == one
+    assert time.monotonic() - begin >= 0.03, time.monotonic() - begin
     version = call(other, PORTAL, "org.freedesktop.DBus.Properties", "Get", "ss", "org.freedesktop.impl.portal.Secret", "version")
     assert version == 1 and isinstance(version, dbus.UInt32), version
     text = call(other, PORTAL, "org.freedesktop.DBus.Introspectable", "Introspect", "")
