@@ -40,7 +40,8 @@ package struct Repair {
   ///   - kept: The path of the backup, which is removed if nothing is changed.
   ///   - now: The time of a group that is made.
   /// - Returns: why the report could not be written, if so. The vault is repaired.
-  /// - Throws: `repairPlanOutdated`; as `Vault.repair`; the errors of `step`. After each of them but `inDoubt` nothing is changed.
+  /// - Throws: `repairPlanOutdated`; as `Vault.repair`; the errors of `step`. After each of them but `inDoubt` nothing is changed. As
+  ///   `Vault.forgetSyncPlaces`: then the vault is repaired.
   package func carryOut(
     _ plan: RepairPlan, on opened: inout Vault, keeping kept: String, now: Timestamp, step: @escaping Backup.Step
   ) throws -> StorageError? {

@@ -11,7 +11,7 @@ package struct CredentialMap: Sendable {
 
   /// - Parameters:
   ///   - path: The directory.
-  ///   - builder: A user who may have written the files too: who makes an image, and need not be root.
+  ///   - builder: A second user that may own the files. An image may be made by an ordinary user.
   package init(at path: String = standardDirectory, builder: UInt32 = 0) {
     self.path = path
     self.builder = builder

@@ -92,7 +92,7 @@ extension SpaceSession {
     return Difference(tag: tag, row: new, stages: stages)
   }
 
-  /// A value that is not shown. One that nobody has must not hold up the shown one.
+  /// A value that is not shown. If no device has it, the shown one is written without it.
   private func available(_ value: Value, _ objects: ObjectSource) throws -> LockedBytes? {
     do {
       return try state.replica.content(of: value, objects)

@@ -84,10 +84,11 @@ package final class SpaceSession {
     return counts
   }
 
-  /// The shown content of an item; nil if there is none, or if it lies in an object.
+  /// The shown content of an item.
+  /// - Returns: nil if there is none, if it lies in an object, or if it has no form: the fold takes none such, but a checkpoint may hold it.
   func content(of tag: Identifier) throws -> ItemContent? {
     guard let value = shown(EntityKey(.item, tag))?.shown(.content), case .clear(let bytes) = value else { return nil }
-    return try ItemContent(parsing: bytes)
+    return try? ItemContent(parsing: bytes)
   }
 
   /// The fold with the pending operations on top.

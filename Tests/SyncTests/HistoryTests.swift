@@ -117,7 +117,7 @@ import VaultCore
     #expect(late.epoch == 1 && late.keys[0]?.isEqual(to: old) == true && late.chain == space.owner.chain)
   }
 
-  /// A member that gives others no key, or another one, stops nobody and parts nobody: all see it, and devices that come later too.
+  /// If a member gives others no key, or another one, each device finds the removal void, and so do devices that come later.
   @Test func aRemovalThatWithholdsTheKeyIsVoidForAll() throws {
     var space = try Space()
     var (other, third) = (try space.join(1, .member), try space.join(2, .member))

@@ -221,6 +221,25 @@ import VaultCore
     #expect(try machines[0].synchronise().deleted == 0)
   }
 
+  /// An owner that makes a checkpoint may put any bytes there, and a device takes its state if the entries before it are missing.
+  @Test func aContentWithoutFormInAStateHoldsUpNoOtherItem() throws {
+    let machines = try SynchroniseTests.machines(1)
+    try machines[0].set("bob", "value")
+    try machines[0].synchronise()
+    let session = try machines[0].session()
+    let replica = session.state.replica
+    let tag = try Identifier.numbered(1)
+    let operation = try Self.operation(replica, tag, content: .clear([7]), secret: Self.secret("x", replica))
+    var entity = Entity()
+    for part in operation.parts {
+      entity.add(Write(dot: operation.dot, modified: 1, value: part.value, generation: 1), to: part.register)
+    }
+    session.state.replica.state.insert(entity, EntityKey(.item, tag), store: nil)
+    let found = try session.collect { _ in nil }
+    #expect(try session.apply(found) { _ in nil }.refused.map(\.name) == [tag.description])
+    #expect(try session.offeredGroups() == [Machine.group: 1])
+  }
+
   /// Times are those of each vault: a device took an item with them for one that its person had changed.
   @Test(arguments: ["created", "modified", Item.installBound]) func anAttributeOfTheVaultIsNotOneOfTheSpace(name: String) throws {
     let machines = try SynchroniseTests.machines(2)

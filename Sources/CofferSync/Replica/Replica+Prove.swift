@@ -73,7 +73,7 @@ extension Replica {
 
   /// The member that has made an entry. With another C it shows that the member continues another history. Section 3.2 of
   /// docs/sync-format.md.
-  /// - Returns: nil for the entry of nobody.
+  /// - Returns: nil if no member has made it.
   package func author(of bytes: [UInt8]) throws -> DeviceRecord? {
     do {
       return try author(of: SealedEntry(parsing: bytes))
