@@ -14,13 +14,13 @@ import Testing
   }
 
   /// No program waits for one that never comes.
-  @Test(.timeLimit(.minutes(10))) func aPipeThatNoProgramWritesToIsEmpty() throws {
+  @Test(.timeLimit(.minutes(60))) func aPipeThatNoProgramWritesToIsEmpty() throws {
     let opened = try Descriptor.open(try pipe(), patience: 10)
     defer { opened.close() }
     #expect(try opened.contents(limit: 100) == [])
   }
 
-  @Test(.timeLimit(.minutes(10))) func aWriterIsWaitedFor() throws {
+  @Test(.timeLimit(.minutes(60))) func aWriterIsWaitedFor() throws {
     let path = try pipe()
     // A thread of its own: the test waits in a call of the system.
     Thread.detachNewThread {

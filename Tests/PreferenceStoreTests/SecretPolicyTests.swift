@@ -39,7 +39,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func aWarningNamesTheKeyAndTheRuleAndNotTheValue() async {
+  @Test(.timeLimit(.minutes(60))) func aWarningNamesTheKeyAndTheRuleAndNotTheValue() async {
     await #expect(processExitsWith: .success) {
       let fixture = try StoreFixture()
       defer { withExtendedLifetime(fixture) {} }
@@ -59,7 +59,7 @@ import class PreferenceStore.UserDefaults
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func aRefusedSettingStaysAsItWas() async {
+  @Test(.timeLimit(.minutes(60))) func aRefusedSettingStaysAsItWas() async {
     await #expect(processExitsWith: .success) {
       let fixture = try StoreFixture()
       defer { withExtendedLifetime(fixture) {} }
