@@ -939,6 +939,7 @@ def fast(body):
         body()
         times.append(time.monotonic() - start)
     assert min(times) < 0.05, times
+    return min(times)
 
 
 def check(value, expected):
@@ -1102,10 +1103,6 @@ def app_keys():
     one, two = key(connection, "org.example.One"), key(connection, "org.example.Two")
     assert len(one) == len(two) == 64 and len({one, two, bytes(64)}) == 3
     assert key(connection, "org.example.One") == one and key(connection, "a" * 255) != one
-    # libsecret 0.20 misses an answer that is there at once.
-    begin = time.monotonic()
-    assert key(connection, "org.example.One") == one
-    assert time.monotonic() - begin >= 0.03, time.monotonic() - begin
     version = call(other, PORTAL, "org.freedesktop.DBus.Properties", "Get", "ss", "org.freedesktop.impl.portal.Secret", "version")
     assert version == 1 and isinstance(version, dbus.UInt32), version
     text = call(other, PORTAL, "org.freedesktop.DBus.Introspectable", "Introspect", "")
@@ -1218,7 +1215,9 @@ def app_unheard():
     """The vault was never unlocked, and nobody can be asked."""
     connection = portal()
     out, into = os.pipe()
-    fast(lambda: refused(".IsLocked", lambda: retrieve(connection, "org.example.One", into)))
+    time = fast(lambda: refused(".IsLocked", lambda: retrieve(connection, "org.example.One", into)))
+    # libsecret 0.20 misses an answer that is there at once.
+    assert time >= 0.03, time
 
 
 def app_asked():
