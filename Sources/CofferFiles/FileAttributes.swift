@@ -12,7 +12,15 @@ package enum FileAttributes {
     if made.owner != status.owner || made.group != status.group {
       guard fchown(new.number, status.owner, status.group) == 0 else { throw Failure(errno: errno, new.path) }
     }
-    for name in try names(of: old) where !name.starts(with: "security.".utf8) {
+    let kept = try names(of: old).filter(isCopied)
+    // The new file may have entries of the default ACL of its directory, which would let users in that the old one keeps out.
+    for name in try names(of: new) where isCopied(name) && !kept.contains(name) {
+      let removed = unsafe (name + [0]).withUnsafeBytes { name in
+        unsafe fremovexattr(new.number, name.baseAddress?.assumingMemoryBound(to: CChar.self))
+      }
+      guard removed == 0 else { throw Failure(errno: errno, new.path) }
+    }
+    for name in kept {
       let name = name + [0]
       let value = try value(name, of: old)
       let result = unsafe name.withUnsafeBytes { name in
@@ -23,6 +31,8 @@ package enum FileAttributes {
       guard result == 0 else { throw Failure(errno: errno, new.path) }
     }
   }
+
+  private static func isCopied(_ name: [UInt8]) -> Bool { !name.starts(with: "security.".utf8) }
 
   private static func names<Failure>(of file: File<Failure>) throws(Failure) -> [[UInt8]] {
     var list = [UInt8](repeating: 0, count: 1 << 16)
