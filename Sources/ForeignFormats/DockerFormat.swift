@@ -33,7 +33,7 @@ package enum DockerFormat {
     item.item[ForeignItem.kind] = kind
     if let email = try entry["email"]?.text(in: text) { item.set("docker.email", to: email) }
     if let token = try entry["registrytoken"]?.secret(in: text), token.secret.count > 0 {
-      item.companions.append(.init(field: "registrytoken", secret: token))
+      item.add(.init(field: "registrytoken", secret: token))
     }
     result.items.append(item)
   }

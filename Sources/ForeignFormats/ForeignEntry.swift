@@ -91,12 +91,13 @@ struct ForeignEntry {
     if let instead { others.remove(at: instead) }
     if title != name { item.item.label = title }
     item.item.comment = comment
-    for (name, place) in Self.numbered(places.map { ("url", $0) }) { item.set(name, to: place) }
-    for (name, text) in Self.numbered(texts.map { (ForeignName.attribute($0.name), $0.text) }) { item.set(name, to: text) }
-    item.companions = Self.numbered(others.map { (ForeignName.plain($0.name), $0.secret) }).map {
-      .init(field: $0.0, secret: $0.1)
-    }
     item.folder = folder.isEmpty ? nil : folder
+    var names = DistinctNames()
+    // Set later.
+    if item.folder != nil { _ = names.next("folder") }
+    for place in places { item.set(names.next("url"), to: place) }
+    for text in texts { item.set(names.next(ForeignName.attribute(text.name)), to: text.text) }
+    for other in others { item.add(.init(field: ForeignName.plain(other.name), secret: other.secret)) }
     item.former = Self.withoutRepetition(former + [held]).dropLast()
     return item
   }
@@ -105,16 +106,6 @@ struct ForeignEntry {
   private static func withoutRepetition(_ secrets: [HeldSecret]) -> [HeldSecret] {
     secrets.indices.filter { $0 == 0 || !secrets[$0].secret.isEqual(to: secrets[$0 - 1].secret) }.map { secrets[$0] }
       .filter { $0.count > 0 || secrets.last?.count == 0 }
-  }
-
-  /// Names stand once: the second `pin` is `pin-2`.
-  private static func numbered<Value>(_ parts: [(String, Value)]) -> [(String, Value)] {
-    var counts: [String: Int] = [:]
-    return parts.map { name, value in
-      let count = counts[name, default: 0] + 1
-      counts[name] = count
-      return (count == 1 ? name : "\(name)-\(count)", value)
-    }
   }
 
   /// The host of a URL, or of a text without a scheme that looks like one, with the port.

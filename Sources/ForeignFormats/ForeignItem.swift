@@ -14,7 +14,8 @@ package struct ForeignItem: Sendable {
   /// Class, names and attributes.
   package var item: Item
   package let secret: HeldSecret
-  package var companions: [Companion] = []
+  package private(set) var companions: [Companion] = []
+  private var fields = DistinctNames()
   /// Secrets before this one, the oldest first.
   package internal(set) var former: [HeldSecret] = []
   /// The folder in which it lies there, with a / between folders. nil: none.
@@ -26,6 +27,12 @@ package struct ForeignItem: Sendable {
 
   init(_ item: Item, _ secret: HeldSecret, line: Int, value: Range<Int>) {
     (self.item, self.secret, self.line, self.value) = (item, secret, line, value)
+  }
+
+  /// Adds a companion. If the item has one of this name, the name gets a number: an entry may have two files of one name, or a file and a
+  /// field.
+  package mutating func add(_ companion: Companion) {
+    companions.append(Companion(field: fields.next(companion.field), secret: companion.secret))
   }
 
   package mutating func set(_ name: String, to text: String) { item[Item.userPrefix + name] = text }
@@ -49,6 +56,8 @@ package struct LostPart: Sendable, Equatable {
     case macro
     /// More than an item can hold.
     case tooLarge = "too-large"
+    /// A file that is attached, beside others that have together more than an import takes.
+    case filesTooLarge = "files-too-large"
     /// An entry that stands twice: the program takes the other one.
     case otherKind = "other-kind"
     /// A file that is none of the format.

@@ -77,7 +77,7 @@ package enum AWSFormat {
       item.item[ForeignItem.kind] = kind
       item.item[accessKey] = section.value(credential[0]).map(text.text)
       if let token = section.value(credential[2]) {
-        item.companions.append(.init(field: sessionToken, secret: try text.secret(token)))
+        item.add(.init(field: sessionToken, secret: try text.secret(token)))
       }
       for setting in section.settings where !credential.contains(setting.name.lowercased()) {
         result.lost.append(LostPart(line: setting.line, what: "\(section.name): \(setting.name)", .setting))

@@ -40,6 +40,26 @@ import VaultCore
     #expect(found.items[2].item["user.cardholderName"] == "Ada" && found.items[4].item["user.publicKey"] == "ssh-ed25519 A")
   }
 
+  /// Fields of one name, of names that a number makes, and of those that are attributes of each item.
+  @Test func noFieldTakesThePlaceOfAnother() throws {
+    func field(_ name: String, _ value: String, _ type: Int) -> String {
+      #"{"name":"\#(name)","value":"\#(value)","type":\#(type)}"#
+    }
+    let fields = [
+      field("url", "a", 0), field("folder", "b", 0), field("a", "1", 0), field("a", "2", 0), field("a-2", "3", 0),
+      field("pin", "1", 1), field("pin", "2", 1), field("pin-2", "3", 1), field("pin", "4", 1),
+    ]
+    let text = #"""
+      {"folders":[{"id":"f","name":"F"}],"items":[{"type":1,"folderId":"f","name":"n","fields":[\#(fields.joined(separator: ","))],
+      "login":{"uris":[{"uri":"https://x.org"}],"username":"u","password":"p"}}]}
+      """#
+    let found = try BitwardenFormat.items(of: FormatTests.text(text))
+    #expect(FormatTests.rows(found) == ["x.org u p #pin=1 #pin-2=2 #pin-2-2=3 #pin-3=4"])
+    let item = try #require(found.items.first).item
+    let names = ["url", "url-2", "folder-2", "a", "a-2", "a-2-2"]
+    #expect(names.map { item["user.\($0)"] } == ["https://x.org", "a", "b", "1", "2", "3"])
+  }
+
   @Test(arguments: [
     ("{\"encrypted\":true,\"data\":\"2.x\"}", ForeignError.Code.accountEncrypted, 1), ("{\"items\":{}}", .otherShape, 1),
     ("{\"items\":\n[\n1]}", .otherShape, 3), ("[]", .otherShape, 1), ("{\"items\":[{", .cutOff, 1),

@@ -237,7 +237,7 @@ extension ForeignItem {
     for (name, value) in item.attributes where !names.contains(name) && matches(value.text) {
       guard let secret = try? Secret(copying: Array(value.text.utf8)) else { continue }
       let field = name.hasPrefix(Item.userPrefix) ? String(name.dropFirst(Item.userPrefix.count)) : name
-      companions.append(.init(field: field, secret: HeldSecret(secret)))
+      add(.init(field: field, secret: HeldSecret(secret)))
       item.attributes[name] = nil
     }
   }

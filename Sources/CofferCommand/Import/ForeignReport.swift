@@ -49,6 +49,7 @@ extension LostPart.Reason {
     case .anyHost: "is for any host, and no item is"
     case .macro: "is a macro of ftp"
     case .tooLarge: "is larger than an item can hold"
+    case .filesTooLarge: "the files before it have 64 MiB together, and no import takes more"
     case .otherKind: "stands twice; its program takes the other one"
     case .otherFile: "is not a file of this format"
     case .notText: "is not UTF-8: the whole of it became the secret"

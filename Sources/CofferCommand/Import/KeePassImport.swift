@@ -57,17 +57,13 @@ enum KeePassImport: ForeignFormat {
   ) throws -> ForeignItems {
     try text.located(in: name) {
       var (found, attachments) = try KeePassFormat.items(of: text)
+      var room = AttachmentRoom()
       for file in attachments {
-        do {
-          guard let held = try file.content ?? fetch(file) else {
-            found.lost.append(LostPart(line: file.line, what: file.name, .fileMissing))
-            continue
-          }
-          let content = try file.isCompressed ? inflated(held, name, file) : held
-          found.items[file.item].companions.append(.init(field: file.name, secret: content))
-        } catch let error as VaultError where error.code == .secretTooLarge {
-          found.lost.append(LostPart(line: file.line, what: file.name, .tooLarge))
+        let content = try room.content(named: file.name, line: file.line, &found.lost) {
+          guard let held = try file.content ?? fetch(file) else { return nil }
+          return try file.isCompressed ? inflated(held, name, file) : held
         }
+        if let content { found.items[file.item].add(.init(field: file.name, secret: content)) }
       }
       return found
     }

@@ -49,27 +49,14 @@ enum OnePasswordImport: ForeignFormat {
     var (found, attachments) = try text.located(in: "\(path): \(OnePasswordFormat.dataName)") {
       try OnePasswordFormat.items(of: text)
     }
-    for attachment in attachments {
-      guard let content = try content(attachment, of: archive, path, &found.lost) else { continue }
-      found.items[attachment.item].companions.append(.init(field: attachment.fileName, secret: content))
+    var room = AttachmentRoom()
+    for file in attachments {
+      let content = try room.content(named: file.fileName, line: file.line, &found.lost) {
+        try member(file.member, of: archive, path) { try HeldSecret(.reading($0, limit: SourceText.maximumFieldByteCount)) }
+      }
+      if let content { found.items[file.item].add(.init(field: file.fileName, secret: content)) }
     }
     return (found, path)
-  }
-
-  /// Returns nil if it is a lost part.
-  private static func content(
-    _ file: OnePasswordFormat.Attachment, of archive: Descriptor, _ path: String, _ lost: inout [LostPart]
-  ) throws -> HeldSecret? {
-    do {
-      let content = try member(file.member, of: archive, path) {
-        try HeldSecret(.reading($0, limit: SourceText.maximumFieldByteCount))
-      }
-      if content == nil { lost.append(LostPart(line: file.line, what: file.fileName, .fileMissing)) }
-      return content
-    } catch let error as VaultError where error.code == .secretTooLarge {
-      lost.append(LostPart(line: file.line, what: file.fileName, .tooLarge))
-      return nil
-    }
   }
 
   /// Returns nil if the archive has no such member.
