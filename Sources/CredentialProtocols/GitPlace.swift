@@ -20,8 +20,8 @@ package struct GitPlace: Equatable, Sendable {
 
   /// - Parameter host: With the port, if there is one.
   package init(scheme: String, host: String, path: String?) {
-    self.scheme = scheme.lowercased()
-    let host = host.lowercased()
+    self.scheme = Self.lowercased(scheme)
+    let host = Self.lowercased(host)
     let colon = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 }
     // Digits alone: an item's port is a number, and must be written again as it came.
     let port = colon.flatMap { UInt16(host[host.index(after: $0)...]) }.map { UInt64($0) }
@@ -31,6 +31,11 @@ package struct GitPlace: Equatable, Sendable {
       (server, self.port) = (host, nil)
     }
     self.path = path.map(Self.plain).flatMap { $0.isEmpty ? nil : $0 }
+  }
+
+  /// ASCII alone, as names of hosts are compared: the Kelvin sign, U+212A, is no k, and its host gets no password of another one.
+  private static func lowercased(_ text: String) -> String {
+    String(decoding: text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 
   /// As git writes it.
