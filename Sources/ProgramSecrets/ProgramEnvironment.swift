@@ -10,6 +10,8 @@ package struct ProgramEnvironment {
 
   /// In the order in which they were set.
   package private(set) var variables: [Variable] = []
+  /// A file of 1 MiB may set a hundred thousand, for each of which the others need not be looked at.
+  private var names: Set<[UInt8]> = []
   /// Entries without `=`, which some programs pass on.
   private var others: [[UInt8]] = []
 
@@ -23,7 +25,9 @@ package struct ProgramEnvironment {
       }
       let value = Array(entry[(mark + 1)...])
       let text = value.starts(with: SecretText.scheme) ? try SecretText(reference: value) : SecretText(plain: value)
-      variables.append(Variable(name: Array(entry[..<mark]), text: text))
+      let name = Array(entry[..<mark])
+      names.insert(name)
+      variables.append(Variable(name: name, text: text))
     }
   }
 
@@ -40,7 +44,7 @@ package struct ProgramEnvironment {
 
   package mutating func set(_ name: String, to text: SecretText) {
     let name = Array(name.utf8)
-    variables.removeAll { $0.name == name }
+    if !names.insert(name).inserted { variables.removeAll { $0.name == name } }
     variables.append(Variable(name: name, text: text))
   }
 

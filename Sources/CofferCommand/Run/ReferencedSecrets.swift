@@ -9,11 +9,14 @@ import VaultCore
 /// The values of the references that a command was given. Each is looked up once.
 struct ReferencedSecrets {
   struct Wanted {
-    /// For messages: the variable, the option, or the line of a file.
-    let place: String
+    /// For messages: the variable, the option, or the line of a file. To find a line takes as long as the file is, so only that of a
+    /// message is looked for.
+    private let place: () -> String
     let reference: String
 
-    var subject: String { "\(place) (\(reference))" }
+    var subject: String { "\(place()) (\(reference))" }
+
+    init(place: @autoclosure @escaping () -> String, reference: String) { (self.place, self.reference) = (place, reference) }
   }
 
   struct Value {
