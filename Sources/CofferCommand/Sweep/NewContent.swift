@@ -20,10 +20,13 @@ enum NewContent {
 }
 
 extension TemporaryName {
-  /// Removes files of processes that were killed. Those of a process that runs are locked, see `NewFile`.
+  /// Removes files of processes that were killed. Those of a process that runs are locked, see `NewFile`. Such files are regular ones of
+  /// this user: a link in a project, or a pipe of another user, would be in the way of each file of that name.
   static func removeLeftovers(for path: String) throws {
     for left in leftovers(of: Path.name(of: path), in: Path.parent(of: path)) {
-      guard let file = try OpenFile.open(left, FileAttributes.readOnly) else { continue }
+      guard let status = try Files<FileError>.status(at: left), status.kind == .file, status.owner == geteuid(),
+        let file = try OpenFile.open(left, FileAttributes.readOnly)
+      else { continue }
       if flock(file.number, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { try Files<FileError>.remove(left) }
     }
   }
