@@ -8,6 +8,8 @@ enum ProcessStore {
     let volatileDomains = VolatileDomains(arguments: ProcessInfo.processInfo.arguments) { Environment[$0] }
     do throws(PreferenceError) {
       let places = try SearchPlaces { Environment[$0] }
+      // Functions of atexit(3) run in reverse order: the messages are awaited after the last work, which may cause some.
+      Diagnostics.start()
       ChangeWatch.start()
       return SearchLists(places: places, volatileDomains: volatileDomains, source: FileDomainSource())
     } catch {

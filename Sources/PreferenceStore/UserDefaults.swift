@@ -45,7 +45,6 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   /// A subclass, for example one for tests, calls this initialiser.
   public init?(suiteName: String?) {
     guard let name = Self.domain(suiteName, of: ProcessStore.domainName) else { return nil }
-    Diagnostics.start()
     lists = ProcessStore.lists
     guard !lists.places.isAmbiguousGroup(name.name) else {
       Diagnostics.ambiguousGroup(name.name)

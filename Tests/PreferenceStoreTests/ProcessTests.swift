@@ -222,6 +222,20 @@ import class PreferenceStore.UserDefaults
     #expect(errors.contains("the \(name) of group.example was damaged; it was put aside as \(path)"), "\(errors)")
   }
 
+  @Test("the last message is written before the process ends, even if that takes a while")
+  func theLastMessageIsAwaited() throws {
+    let strace = URL(filePath: "/usr/bin/strace")
+    try #require(FileManager.default.isExecutableFile(atPath: strace.path), "strace is missing")
+    let probe = try Probe()
+    _ = try probe.run("set", "group.example", "1", "a")
+    // The damage is found by the last export, at the end of the process.
+    try Data("damaged".utf8).write(to: probe.home.appending(path: "Preferences/group.example.plist"))
+    let result = try probe.run(
+      "-f", "-q", "-o", "/dev/null", "-e", "inject=write:delay_enter=50000", probe.program.path,
+      "set", "group.example", "2", "b", as: strace)
+    #expect(result.errors.contains("was damaged; it was put aside"), "\(result.errors)")
+  }
+
   @Test("messages of the store go to standard error")
   func diagnostics() throws {
     let probe = try Probe()
