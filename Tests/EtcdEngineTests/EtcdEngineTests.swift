@@ -75,11 +75,12 @@ struct EtcdEngineTests {
   @Test func certificatesAreProven() throws {
     let server = try Server()
     _ = try server.ready()
-    server.authority("foreign")
-    server.issue("stranger", by: "foreign")
-    server.issue("late", by: "ca", days: -1)
-    server.issue("trusting", by: "ca")
-    server.shell("cp foreign/ca.pem trusting/ca.pem; cp -r ada open; chmod 644 open/key.pem; cp -r ada none; rm none/key.pem")
+    server.files.authority("foreign")
+    server.files.issue("stranger", by: "foreign")
+    server.files.issue("late", by: "ca", days: -1)
+    server.files.issue("trusting", by: "ca")
+    server.files.shell(
+      "cp foreign/ca.pem trusting/ca.pem; cp -r ada open; chmod 644 open/key.pem; cp -r ada none; rm none/key.pem")
     // The code is `io` if the end of the connection overtakes the reason.
     for (user, sentence) in [
       ("stranger", "refuses the certificate of this user"), ("late", "refuses the certificate of this user"),
@@ -93,7 +94,7 @@ struct EtcdEngineTests {
   @Test func writersGetEachNumberOnce() async throws {
     let server = try Server()
     _ = try server.ready()
-    let (endpoint, certificates) = (server.endpoint, try EtcdCertificates(in: "\(server.root)/ada"))
+    let (endpoint, certificates) = (server.endpoint, try server.files["ada"])
     let made = try await withThrowingTaskGroup(of: [NumberedEntry].self) { group in
       for writer in UInt8(0)..<4 {
         group.addTask {
@@ -116,11 +117,11 @@ struct EtcdEngineTests {
   @Test func aRoleIsForThePrefixOfASpace() throws {
     let server = try Server()
     _ = try server.ready().append(0, [0])
-    server.issue("root", by: "ca")
-    server.issue("bob", by: "ca")
+    server.files.issue("root", by: "ca")
+    server.files.issue("bob", by: "ca")
     func text(_ field: UInt64, _ text: String) -> (inout MessageWriter) -> Void { { $0.data(field, Array(text.utf8)) } }
     let root = try EtcdConnection(
-      [server.endpoint], EtcdCertificates(in: "\(server.root)/root"), connectMilliseconds: 10_000, callMilliseconds: 30_000)
+      [server.endpoint], server.files["root"], connectMilliseconds: 10_000, callMilliseconds: 30_000)
     func call(_ method: String, _ fields: (inout MessageWriter) -> Void...) throws {
       var message = MessageWriter()
       for field in fields { field(&message) }

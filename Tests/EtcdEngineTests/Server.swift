@@ -12,17 +12,15 @@ import VaultCore
 final class Server {
   static let space = Identifier([UInt8](repeating: 7, count: 16)) ?? .zero
 
-  let root: String
+  let files = Certificates()
   let endpoint: String
   private let command: [String]
   private(set) var child: Child?
 
   init(_ options: String...) throws {
-    var template = Array("/tmp/coffer-etcd-XXXXXX".utf8CString)
-    precondition(unsafe mkdtemp(&template) != nil)
-    root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     let (client, peer) = (Self.freePort(), Self.freePort())
     endpoint = "localhost:\(client)"
+    let root = files.root
     command =
       [
         "etcd", "--name", "n", "--data-dir", "\(root)/data", "--listen-client-urls", "https://127.0.0.1:\(client)",
@@ -31,16 +29,11 @@ final class Server {
         "--client-cert-auth", "--trusted-ca-file", "\(root)/ca/ca.pem", "--cert-file", "\(root)/server/cert.pem", "--key-file",
         "\(root)/server/key.pem", "--logger", "zap", "--log-outputs", "\(root)/log",
       ] + options
-    authority("ca")
-    issue("server", by: "ca")
-    issue("ada", by: "ca")
     start()
   }
 
-  deinit {
-    child = nil
-    run("rm", "-rf", root)
-  }
+  // First the server, then its files.
+  deinit { child = nil }
 
   func start() { child = Child(command) }
 
@@ -63,30 +56,6 @@ final class Server {
     return UInt16(bigEndian: address.sin_port)
   }
 
-  // MARK: Certificates
-
-  func authority(_ name: String) {
-    shell(
-      """
-      mkdir \(name) && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 100 -subj /CN=\(name) \
-      -keyout \(name)/key.pem -out \(name)/ca.pem
-      """)
-  }
-
-  /// A directory as a client has it.
-  func issue(_ name: String, by authority: String, days: Int = 100) {
-    shell(
-      """
-      mkdir \(name) && openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=\(name) \
-      -keyout \(name)/key.pem -out \(name)/request && chmod 600 \(name)/key.pem &&
-      printf 'subjectAltName=DNS:localhost,IP:127.0.0.1' > \(name)/names &&
-      openssl x509 -req -in \(name)/request -CA \(authority)/ca.pem -CAkey \(authority)/key.pem -CAcreateserial \
-      -days \(days) -extfile \(name)/names -out \(name)/cert.pem && cp ca/ca.pem \(name)/ca.pem
-      """)
-  }
-
-  func shell(_ commands: String) { run("sh", "-c", "cd \(root) && { \(commands); } 2>>errors") }
-
   // MARK: Engines
 
   func engine(
@@ -94,7 +63,7 @@ final class Server {
     milliseconds: Int = 30_000
   ) throws -> EtcdEngine {
     try EtcdEngine(
-      [endpoint], EtcdCertificates(in: "\(root)/\(user)"), space: space, purpose, callMilliseconds: milliseconds)
+      [endpoint], files[user], space: space, purpose, callMilliseconds: milliseconds)
   }
 
   /// An engine of the space when the server answers.
