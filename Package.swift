@@ -116,7 +116,7 @@ let package = Package(
     .target(
       name: "VaultSync",
       dependencies: [
-        "CofferSync", "Coffer", "CofferRequests", "VaultCore", "SecretMemory", "CofferFiles",
+        "CofferSync", "Coffer", "CofferLifecycle", "CofferRequests", "VaultCore", "SecretMemory", "CofferFiles",
       ]),
     .target(
       name: "PreferenceStore",

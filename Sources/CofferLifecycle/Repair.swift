@@ -40,18 +40,21 @@ package struct Repair {
   ///   - kept: The path of the backup, which is removed if nothing is changed.
   ///   - now: The time of a group that is made.
   /// - Returns: why the report could not be written, if so. The vault is repaired.
-  /// - Throws: `repairPlanOutdated`; as `Vault.repair`; the errors of `step`. After each of them but `inDoubt` nothing is changed. As
-  ///   `Vault.forgetSyncPlaces`: then the vault is repaired.
+  /// - Throws: `repairPlanOutdated`; as `Vault.repair`; the errors of `step`. After each of them but `inDoubt` nothing is changed.
   package func carryOut(
     _ plan: RepairPlan, on opened: inout Vault, keeping kept: String, now: Timestamp, step: @escaping Backup.Step
   ) throws -> StorageError? {
     var unreported: StorageError?
     do throws(StorageError) { try write(plan, to: BackupDirectory.report(of: kept)) } catch { unreported = error }
-    do { try opened.repair(plan, from: source?.store, acceptsUnproven: acceptsUnproven, at: now, progress: step) } catch {
+    do {
+      try opened.repair(plan, from: source?.store, acceptsUnproven: acceptsUnproven, at: now, progress: step) {
+        transaction, kept in
+        if !plan.records.isEmpty { try transaction.removeSyncPlaces(among: kept) }
+      }
+    } catch {
       if !(StorageError(.inDoubt) ~= error) { try? backups.remove(kept) }
       throw error
     }
-    if !plan.records.isEmpty { try opened.forgetSyncPlaces() }
     backups.prune(keeping: [kept] + (source?.path.map { [$0] } ?? []))
     return unreported
   }
@@ -65,17 +68,5 @@ package struct Repair {
       unsafe unlink(path)
       throw error
     }
-  }
-}
-
-extension Vault {
-  /// Removes the stamps of spaces, of which section 10 of docs/sync-format.md tells. An item that a repair has lost was not removed by a
-  /// person: without a stamp the vault counts as restored, so it takes the item from the other devices, and they remove nothing.
-  /// - Throws: as `entries` and `remove`.
-  package mutating func forgetSyncPlaces() throws {
-    let group = AccessGroup(unchecked: "coffer.sync")
-    guard try contains(group) else { return }
-    let places = try entries(in: group) { $0.item["service"] == "place" }.entries.map(\.reference)
-    try transaction { transaction in for place in places { _ = try transaction.remove(place) } }
   }
 }

@@ -1,12 +1,11 @@
 package import Coffer
+import CofferLifecycle
 package import CofferSync
 import SecretMemory
 package import VaultCore
 
 /// The keys of this device in one space: an item of the vault, which a copy of its file on another machine does not open.
 package struct DeviceKeys: Sendable {
-  /// The group of these items. No device shares it.
-  package static let group = AccessGroup(unchecked: "coffer.sync")
   private static let service = "space"
   /// The secret has three parts of this length: a seed to sign, one for boxes, and the key of the files of this device.
   private static let seedByteCount = 32
@@ -44,7 +43,7 @@ package struct DeviceKeys: Sendable {
     item.label = "Keys of this device in a space of coffer sync"
     item[Self.person] = person
     item[Self.name] = name
-    try keychain.add(item, secret: seeds, group: group, accessible: .whenUnlockedThisDevice)
+    try keychain.add(item, secret: seeds, group: SyncPlace.group, accessible: .whenUnlockedThisDevice)
     return space
   }
 
@@ -55,8 +54,8 @@ package struct DeviceKeys: Sendable {
   }
 
   private static func entries(in keychain: Keychain) throws -> [(space: Identifier, entry: Entry)] {
-    guard try keychain.contains(group) else { return [] }
-    let listing = try keychain.listing(KeychainQuery(service: service, group: group))
+    guard try keychain.contains(SyncPlace.group) else { return [] }
+    let listing = try keychain.listing(KeychainQuery(service: service, group: SyncPlace.group))
     // A damaged record elsewhere in the vault holds nothing up.
     if listing.entries.isEmpty, let damage = listing.damaged.first { throw damage }
     return listing.entries.compactMap { entry in

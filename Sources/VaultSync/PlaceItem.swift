@@ -1,10 +1,10 @@
 import Coffer
+import CofferLifecycle
 import SecretMemory
 import VaultCore
 
 /// The stamp of a space in the vault.
 struct PlaceItem {
-  private static let service = "place"
   private static let attribute = "user.place"
 
   let stamp: Stamp
@@ -12,7 +12,7 @@ struct PlaceItem {
   let version: UInt64
 
   private static func entry(of space: Identifier, in keychain: Keychain) throws -> Entry? {
-    try keychain.items(KeychainQuery(service: service, account: space.description, group: DeviceKeys.group)).first
+    try keychain.items(KeychainQuery(service: SyncPlace.service, account: space.description, group: SyncPlace.group)).first
   }
 
   /// - Returns: nil if the vault has none.
@@ -33,10 +33,10 @@ struct PlaceItem {
     if let entry = try entry(of: space, in: keychain) {
       try keychain.update(entry.reference) { $0.attributes[attribute] = value }
     } else {
-      var item = Item(service: service, account: space.description)
+      var item = Item(service: SyncPlace.service, account: space.description)
       item.label = "How far this vault is in a space of coffer sync"
       item.attributes[attribute] = value
-      try keychain.add(item, secret: Secret(count: 0), group: DeviceKeys.group, accessible: .whenUnlockedThisDevice)
+      try keychain.add(item, secret: Secret(count: 0), group: SyncPlace.group, accessible: .whenUnlockedThisDevice)
     }
   }
 }

@@ -1,6 +1,7 @@
 import Children
 import CofferStorage
 import CofferTesting
+import SecretMemory
 import Testing
 import VaultCore
 import VaultUpkeep
@@ -117,6 +118,60 @@ import VaultUpkeep
       _ = try repair.carryOut(plan, on: &opened, keeping: kept, now: .test, step: { _, _ in })
     }
     #expect(scene.fixture.backups.paths == (code == .inDoubt ? [kept] : []))
+  }
+
+  /// A vault without its place in a space counts as restored: else a pass of `coffer sync` would remove the lost item from other devices. A
+  /// process may be killed at any point, so the place goes in the commit of the repair: not before, and not in one of its own.
+  @Test(arguments: [
+    "UPDATE rec SET a=zeroblob(length(a)) WHERE id=$",
+    "UPDATE rec SET a=zeroblob(length(a)) WHERE id=$; UPDATE node SET b='text'",
+  ]) func theFirstCommitOfARepairRemovesThePlaceOfASpace(damage: String) throws {
+    let scene = try RestoreScene()
+    let rows = { run("sqlite3", scene.fixture.path, "SELECT quote(id) FROM rec WHERE id<x'80'") }
+    let before = rows()
+    try scene.add("lost")
+    let lost = try #require(rows().first { !before.contains($0) })
+    var vault = try scene.open()
+    try vault.createGroup(SyncPlace.group, at: .test)
+    let place = try vault.add(
+      Item(service: SyncPlace.service, account: "1"), secret: Secret(count: 0), to: SyncPlace.group, at: .test)
+    // A former version of it goes as well.
+    try vault.update(place, at: .test) { $0.label = "2" }
+    try vault.add(Item(service: "space", account: "1"), secret: Secret(testing: "x"), to: SyncPlace.group, at: .test)
+    try vault.close()
+    run("sqlite3", scene.fixture.path, damage.replacing("$", with: lost))
+    let store = try FileStore(at: scene.fixture.path)
+    let repair = Repair(of: store, backups: scene.fixture.backups, from: nil, acceptsUnproven: true)
+    for code in [StorageError.Code.full, .inDoubt] {
+      var opened = try Vault.openThrowAway(FailingStore(store, StorageError(code)))
+      let plan = try repair.plan(for: opened, step: { _, _ in })
+      let kept = try repair.backUp(now: .test, step: { _, _ in })
+      #expect(throws: StorageError(code)) {
+        _ = try repair.carryOut(plan, on: &opened, keeping: kept, now: .test, step: { _, _ in })
+      }
+    }
+    let repaired = try scene.open()
+    #expect(
+      try repaired.verify().isSound && repaired.entries(in: SyncPlace.group).entries.map { $0.item["service"] } == ["space"])
+    #expect(try !repaired.entries().entries.contains { $0.item["account"] == "lost" })
+    #expect(try repaired.removedItems().isEmpty)
+  }
+
+  /// Nothing was lost: the places stay.
+  @Test func aRepairThatLosesNothingKeepsThePlaces() throws {
+    let scene = try RestoreScene()
+    var vault = try scene.open()
+    try vault.createGroup(SyncPlace.group, at: .test)
+    try vault.add(Item(service: SyncPlace.service, account: "1"), secret: Secret(count: 0), to: SyncPlace.group, at: .test)
+    try vault.close()
+    run("sqlite3", scene.fixture.path, "INSERT INTO node VALUES(x'010203',x'')")
+    let store = try FileStore(at: scene.fixture.path)
+    let repair = Repair(of: store, backups: scene.fixture.backups, from: nil, acceptsUnproven: false)
+    var opened = try scene.open()
+    let plan = try repair.plan(for: opened, step: { _, _ in })
+    let kept = try repair.backUp(now: .test, step: { _, _ in })
+    #expect(try repair.carryOut(plan, on: &opened, keeping: kept, now: .test, step: { _, _ in }) == nil)
+    #expect(try opened.verify().isSound && opened.entries(in: SyncPlace.group).entries.count == 1)
   }
 
   /// The oldest backups go. By its name the one from which records were taken is among them, and stays. The backup of the repair counts apart.

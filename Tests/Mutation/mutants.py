@@ -192,7 +192,7 @@ MUTANTS = [
     ("repair: an earlier backup", "VaultUpkeep/Vault+Repair.swift", "true", "past.header.generation <= state.header.generation"),
     ("repair: groups below damage made anew", MENDING, "false", "walk.plan.nodeCount > 0"),
     ("repair: versions of another group", MENDING, "true", "walk.owners[$0]?.group == place.group"),
-    ("repair: a list that is whole", MENDING, "true", "!isWhole || added[owner] != nil"),
+    ("repair: a list that is whole", MENDING, "true", "added[owner] != nil || !versions.allSatisfy({ walk.leaves[$0] != nil })"),
     ("repair: a list of 64 at most", MENDING, "false", "marks.former.count > FormerVersion.maximumCount"),
     ("removal: a list of 64 at most", "VaultCore/Vault/Transaction+History.swift", "false", "marks.former.count > most"),
     # A new master key

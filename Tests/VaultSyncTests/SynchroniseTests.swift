@@ -281,7 +281,7 @@ import VaultCore
     try Self.settle(machines)
     try machines[1].session().forget()
     #expect(try DeviceKeys.spaces(in: machines[1].keychain).isEmpty)
-    #expect(try machines[1].person.items(KeychainQuery(group: DeviceKeys.group)).isEmpty)
+    #expect(try machines[1].person.items(KeychainQuery(group: AccessGroup(unchecked: "coffer.sync"))).isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: machines[1].directory.appending(path: "sync").path).isEmpty)
     #expect(try machines[1].values() == ["bob": "value "])
   }

@@ -22,6 +22,8 @@ final class RepairWalk {
   private(set) var named: [Identifier: [Identifier]] = [:]
   /// For a head, the generation that removed the item.
   private(set) var owners: [Identifier: (group: Identifier, removed: UInt64?)] = [:]
+  /// The kept items.
+  private(set) var items: Set<Reference> = []
   /// Kept former versions, with their groups and classes.
   private(set) var former: [Identifier: (group: Identifier, accessibility: Accessibility)] = [:]
 
@@ -70,8 +72,7 @@ final class RepairWalk {
   private func unlisted(_ id: Identifier?, _ row: Result<RecordHead, VaultError>, _ range: ClosedRange<UInt8>) throws {
     // Two scans pass over it.
     if id == nil, !range.contains(0) { plan.namelessCount += 1 }
-    guard let id else { return }
-    guard range.contains(id.byte(at: 0)) else { return }
+    guard let id, range.contains(id.byte(at: 0)) else { return }
     guard isBelowDamage(id) else {
       dropped.insert(id)
       return plan.records.append(RepairedRecord(id: id, outcome: .removed))
@@ -135,8 +136,7 @@ final class RepairWalk {
   private func addFromBackup(_ range: ClosedRange<UInt8>) throws {
     guard let backup, !brokenNodes.isEmpty else { return }
     var missing: [Identifier] = []
-    func passDamage(_: [UInt8], _: VaultError?) {}
-    try backup.forEachListed(range, visit: passDamage) { id, _, _ in
+    try backup.forEachListed(range, visit: { _, _ in }) { id, _, _ in
       if isBelowDamage(id), !met.contains(id) { missing.append(id) }
     }
     for id in missing { _ = try takeFromBackup(id, RepairedRecord(id: id, outcome: .lost, reason: .recordMissing)) }
@@ -202,6 +202,7 @@ final class RepairWalk {
 
   private func own(_ versions: [FormerVersion], _ owner: Identifier, _ group: GroupKeys, removed: UInt64?) {
     owners[owner] = (group.groupID, removed)
+    if removed == nil { items.insert(Reference(group: group.group, id: owner)) }
     named[owner] = versions.map { group.historyID($0.origin, $0.number) }
   }
 

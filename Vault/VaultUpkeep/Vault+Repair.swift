@@ -20,10 +20,11 @@ extension Vault {
   /// - Parameters:
   ///   - now: The time of a group that is made.
   ///   - progress: As for `repairPlan`. If it throws, nothing is changed.
-  /// - Throws: `repairPlanOutdated` if the plan would be another one by now; `unknownReadOnlyFlag`; as `repairPlan`.
+  ///   - finish: Called with the items that are kept, for changes in the same commit.
+  /// - Throws: `repairPlanOutdated` if the plan would be another one by now; `unknownReadOnlyFlag`; as `repairPlan`; the error of `finish`.
   package mutating func repair(
     _ agreed: RepairPlan, from backup: (any Store)?, acceptsUnproven: Bool, at now: Timestamp,
-    progress: ((UInt64, UInt64) throws -> Void)? = nil
+    progress: ((UInt64, UInt64) throws -> Void)? = nil, finish: (inout Transaction, Set<Reference>) throws -> Void = { _, _ in }
   ) throws {
     let keyring = keyring
     var committed: SealedHeader?
@@ -33,7 +34,7 @@ extension Vault {
       let walked = progress.map { step in { (done: UInt64, total: UInt64) in try step(done, 2 * total) } }
       return try Self.walk(transaction.state, backup, acceptsUnproven, walked) { walk in
         guard walk.plan == agreed else { throw VaultError(.repairPlanOutdated) }
-        let (change, header) = try Self.rebuild(walk, &transaction, rows, now, progress)
+        let (change, header) = try Self.rebuild(walk, &transaction, rows, now, progress, finish)
         committed = header
         return change
       }
@@ -64,7 +65,7 @@ extension Vault {
 
   private static func rebuild(
     _ walk: RepairWalk, _ transaction: inout Transaction, _ rows: any Rows, _ now: Timestamp,
-    _ progress: ((UInt64, UInt64) throws -> Void)?
+    _ progress: ((UInt64, UInt64) throws -> Void)?, _ finish: (inout Transaction, Set<Reference>) throws -> Void
   ) throws -> (Change, SealedHeader?) {
     var tree = TreeEditor(empty: rows, keys: transaction.keys.integrity)
     let total = UInt64(walk.leaves.count)
@@ -80,6 +81,7 @@ extension Vault {
     // The tree that is there may not prove them, and an edit of an item begins with its group.
     if walk.plan.nodeCount > 0 || !walk.restored.isEmpty { for group in walk.keptGroups { try transaction.put(group) } }
     try transaction.mendHistory(walk)
+    try finish(&transaction, walk.items)
     var (change, header) = try transaction.seal()
     change.removesNamelessRows = true
     try rows.forEachNode { prefix in if change.nodes[prefix] == nil { change.nodes[prefix] = .some(nil) } }
@@ -113,8 +115,7 @@ extension Transaction {
     }
     for (owner, versions) in walk.named {
       guard let place = walk.owners[owner], let group = walk.groups[place.group] else { continue }
-      let isWhole = versions.allSatisfy { walk.leaves[$0] != nil }
-      guard !isWhole || added[owner] != nil else { continue }
+      guard added[owner] != nil || !versions.allSatisfy({ walk.leaves[$0] != nil }) else { continue }
       try reseal(owner, in: group, isHead: place.removed != nil, adding: added[owner] ?? []) { version in
         walk.leaves[group.historyID(version.origin, version.number)] != nil
       }
