@@ -344,8 +344,8 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
-        "Explanations", "SystemBench", "CLinux", "MessageBus", "coffer-secrets", "coffer-sync", "CofferCommand", "CofferConsole",
-        "DefaultsCommand",
+        "Explanations", "SystemBench", "CLinux", "MessageBus", "SecretService", "coffer-secrets", "coffer-sync", "CofferCommand",
+        "CofferConsole", "DefaultsCommand",
         "PreferenceProbe",
         "CofferFiles",
         "CofferPropertyLists",

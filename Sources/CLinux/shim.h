@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <string.h>
@@ -93,6 +94,19 @@ static inline int coffer_eventfd(void) {
 /// eventfd(2) that counts, closed on exec, never waiting: each read(2) takes one.
 static inline int coffer_eventfd_semaphore(void) {
   return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+}
+
+/// timerfd_create(2) of the clock that only goes on, closed on exec, never waiting.
+static inline int coffer_timer(void) {
+  return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+}
+
+/// From now on it becomes readable once, after so many milliseconds.
+static inline int coffer_set_timer(int timer, int milliseconds) {
+  struct itimerspec time = {0};
+  time.it_value.tv_sec = milliseconds / 1000;
+  time.it_value.tv_nsec = milliseconds % 1000 * 1000000L;
+  return timerfd_settime(timer, 0, &time, 0);
 }
 
 /// inotify_init1(2), closed on exec, never waiting.

@@ -52,8 +52,9 @@ struct AuditWriter: ~Copyable {
   private var head: OpenFile
   private var segment: (number: UInt64, file: OpenFile)?
   private let limits: AuditLimits
-  /// The last `head` that this process wrote. A log that ends before it was truncated or replaced.
+  /// The last `head` that this process wrote, also as bytes. A log that ends before it was truncated or replaced.
   private var last: AuditHead?
+  private var lastBytes: [UInt8] = []
 
   init(head: OpenFile, limits: AuditLimits) {
     self.head = head
@@ -116,7 +117,8 @@ struct AuditWriter: ~Copyable {
 
   private mutating func save(_ end: AuditEnd) throws(FileError) {
     let kept = AuditHead(chain: end.chain, segment: end.segment, byteCount: end.byteCount, synced: end.synced)
-    try head.write(kept.bytes, at: 0)
+    lastBytes = kept.bytes
+    try head.write(lastBytes, at: 0)
     last = kept
   }
 
@@ -150,7 +152,7 @@ struct AuditWriter: ~Copyable {
 
   private mutating func end(_ files: AuditDirectory) throws -> AuditEnd {
     let bytes = try head.read(at: 0, count: AuditHead.byteCount)
-    let kept = AuditHead(bytes)
+    let kept = bytes == lastBytes ? last : AuditHead(bytes)
     // The files were deleted, or replaced by older ones, while this process had them open.
     if let last, (kept?.chain.number ?? 0) < last.chain.number {
       return try AuditEnd(recovering: last, isNew: false, isHeadMissing: true, in: files)

@@ -9,6 +9,8 @@ import VaultCore
 package final class ItemIndex {
   /// The state of the vault that it describes.
   private var generation: UInt64?
+  /// Whether the next search compares the vault with its anchor, as `Vault.generation` does.
+  package var comparesAnchor = true
   /// nil for an item that was removed.
   private var references: [Reference?] = []
   private var removedCount = 0
@@ -51,18 +53,33 @@ package final class ItemIndex {
   /// - Returns: nil if the search has no attributes: then all items are walked over.
   func walk(for search: ItemSearch, in vault: borrowing Vault, _ isWanted: (AccessGroup) -> Bool) throws -> ItemSearch.Walk? {
     guard search.attributes.contains(where: { _ in true }) else { return nil }
+    if !comparesAnchor, changed.isEmpty, let found = try found(search, in: vault, isWanted) { return found }
     try refresh(from: vault)
+    comparesAnchor = false
+    // Another process may have changed something since.
+    if let found = try found(search, in: vault, isWanted) { return found }
+    return try ItemSearch.Walk(vault) { isWanted($0.reference.group) && search.matches($0.item) }
+  }
+
+  /// - Returns: nil if this is the index of another state of the vault.
+  private func found(
+    _ search: ItemSearch, in vault: borrowing Vault, _ isWanted: (AccessGroup) -> Bool
+  ) throws -> ItemSearch.Walk? {
     guard var walk else { return nil }
-    for reference in items(with: search.attributes) where isWanted(reference.group) {
-      do {
-        let entry = try vault.entry(reference)
-        if search.matches(entry.item) { walk.entries.append(entry) }
-      } catch let error as VaultError where error.code == .notFound || error.code == .groupNotFound {
-        // Removed by another process since.
-      } catch let error as VaultError where error.code.concernsOneRecord {
-        walk.damaged.append(error)
+    let isCurrent = try vault.reading { state, keyring in
+      guard state.header.generation == generation else { return false }
+      for reference in items(with: search.attributes) where isWanted(reference.group) {
+        do {
+          let found = try state.item(reference, keyring)
+          let entry = try state.openItem(found.record, meta: found.meta, group: found.group)
+          if search.matches(entry.item) { walk.entries.append(entry) }
+        } catch let error as VaultError where error.code.concernsOneRecord {
+          walk.damaged.append(error)
+        }
       }
+      return true
     }
+    guard isCurrent else { return nil }
     walk.entries.sort { ($0.reference.group, $0.reference.id) < ($1.reference.group, $1.reference.id) }
     return walk
   }

@@ -34,8 +34,10 @@ package struct ItemService {
       return .entries(Answer.Entries([try vault.entry(reference)]))
     case .secret(let reference, _):
       try caller.check(reference.group, .read)
-      let entry = try caller.needsEntries ? vault.entry(reference) : nil
-      return .secret(try vault.secret(of: reference), entry: entry)
+      guard caller.needsEntries else { return .secret(try vault.secret(of: reference), entry: nil) }
+      var entry: Entry?
+      let secret = try vault.secret(of: reference, &entry)
+      return .secret(secret, entry: entry)
     case .add(let item, let secret, let group, let accessible, let installBound):
       return try add(item, secret, to: group, accessible, installBound, in: &vault, allowed)
     case .addAll(let new, let group, let accessible):
@@ -251,5 +253,25 @@ package struct ItemService {
   private static func check(_ item: Item, inPlaceOf old: Item) throws {
     guard old.itemClass == item.itemClass else { throw KeychainError(.notAllowed, "an item stays of its class") }
     guard old.attributes[Item.installBound] == item.attributes[Item.installBound] else { throw Caller.boundByKeychain }
+  }
+}
+
+extension Vault {
+  /// A secret and its item, in one transaction: the way to it is proven once.
+  fileprivate borrowing func secret(of reference: Reference, _ entry: inout Entry?) throws -> Secret {
+    try reading { state, keyring in
+      let found = try state.item(reference, keyring)
+      entry = try state.openItem(found.record, meta: found.meta, group: found.group)
+      return try state.openSecret(found.record, meta: found.meta, group: found.group)
+    }
+  }
+}
+
+extension ProvenState {
+  /// - Throws: `notFound`, `groupNotFound`; integrity errors.
+  func item(_ reference: Reference, _ keyring: Keyring) throws -> (record: RecordHead, meta: RecordMeta, group: GroupKeys) {
+    let group = try keyring.existing(reference.group, in: self)
+    guard let record = try record(reference.id) else { throw VaultError(.notFound) }
+    return (record, try itemMeta(record, in: group), group)
   }
 }

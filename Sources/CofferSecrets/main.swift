@@ -88,6 +88,7 @@ do {
   Hardening.hide()
   let service = Service(bus.outbox, command: command) { try Keychain.connect(visibility: visibility) }
   bus.onCall = { service.receive($0) }
+  bus.onPause = { service.begin(mayTake: $0) }
   bus.onDisconnect = { service.forget($0) }
   try bus.serve(Service.roots)
   try bus.follow(Service.portalName)

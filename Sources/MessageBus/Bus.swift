@@ -18,9 +18,9 @@ package struct Call: Sendable {
   package let body: Result<[Value], BusError>
 }
 
-/// A connection to the session's message bus, which serves the objects below one path. For one thread; other threads send through the
-/// outbox.
-@safe package final class Bus {
+/// A connection to the session's message bus, which serves the objects below one path. For one thread at a time; other threads send
+/// through the outbox.
+@safe package final class Bus: @unchecked Sendable {
   package struct Failure: Error {
     package let what: String
     /// An errno.
@@ -28,9 +28,11 @@ package struct Call: Sendable {
   }
 
   /// Called for each call; the reply goes to the outbox.
-  package var onCall: ((Call) -> Void)?
+  package var onCall: (@Sendable (Call) -> Void)?
+  /// Called when all that has arrived was handed over, with whether the thread of the bus may carry out a call. Returns that call.
+  package var onPause: (@Sendable (_ mayTake: Bool) -> (() -> Void)?)?
   /// Called with the unique name of a client that has gone.
-  package var onDisconnect: ((String) -> Void)?
+  package var onDisconnect: (@Sendable (String) -> Void)?
 
   package let outbox: Outbox
   let bus: OpaquePointer
@@ -40,7 +42,7 @@ package struct Call: Sendable {
   /// The locked memory of each program's calls that wait.
   private var held: [String: Int] = [:]
   private var last: UInt64 = 0
-  private var hasEnded = false
+  var hasEnded = false
   private var name = ""
   /// The unique names of the programs that have a name, or nothing, for each name that is followed.
   private var owners: [String: String] = [:]
@@ -161,30 +163,7 @@ package struct Call: Sendable {
     }
   }
 
-  // MARK: Running
-
-  /// Until `Outbox.end`, or another program has taken the name.
-  /// - Throws: `Failure` if the bus goes away.
-  package func run() throws(Failure) {
-    while !hasEnded {
-      while try Self.check(unsafe sd_bus_process(bus, nil), "the session bus") > 0, !hasEnded { send() }
-      send()
-      guard !hasEnded else { break }
-      var microseconds: UInt64 = .max
-      try Self.check(unsafe sd_bus_get_timeout(bus, &microseconds), "the session bus")
-      var entries = [
-        pollfd(fd: unsafe sd_bus_get_fd(bus), events: Int16(truncatingIfNeeded: unsafe sd_bus_get_events(bus)), revents: 0),
-        pollfd(fd: outbox.notifier.descriptor, events: Int16(POLLIN), revents: 0),
-      ]
-      // The timeout is a point in time of the bus's clock. Polling once a second is sufficient for any.
-      let limit = outbox.milliseconds ?? .max
-      let wait = microseconds == .max ? limit : microseconds == 0 ? 0 : min(limit, 1000)
-      _ = unsafe poll(&entries, 2, wait == .max ? -1 : wait)
-    }
-    _ = unsafe sd_bus_flush(bus)
-  }
-
-  private func send() {
+  func send() {
     for entry in outbox.take() {
       switch entry {
       case .reply(let number, let result):

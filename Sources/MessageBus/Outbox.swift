@@ -26,6 +26,8 @@ package final class Outbox: Sendable {
     var entries: [Entry] = []
     /// Each with its time, in nanoseconds of `Deadline`.
     var later: [(due: UInt64, entry: Entry)] = []
+    /// Whether the thread of the bus sleeps until it is called.
+    var isAwaited = false
   }
 
   let notifier: EventNotifier
@@ -40,37 +42,43 @@ package final class Outbox: Sendable {
 
   package func send(_ signal: Signal, after milliseconds: UInt64 = 0) { put(.signal(signal), after: milliseconds) }
 
-  /// The milliseconds until a message is due; nil if none waits.
-  var milliseconds: Int32? {
-    let now = Deadline.now()
-    return state.withLock { $0.later.map(\.due).min() }.map { due in
-      due > now ? Int32(clamping: (due - now) / 1_000_000 + 1) : 0
+  /// From now on until `endWait` each message calls the notifier.
+  /// - Returns: The milliseconds until a message is due; nil if none waits.
+  func beginWait() -> Int32? {
+    state.withLock { state in
+      state.isAwaited = true
+      guard state.entries.isEmpty else { return 0 }
+      guard let due = state.later.map(\.due).min() else { return nil }
+      let now = Deadline.now()
+      return due > now ? Int32(clamping: (due - now) / 1_000_000 + 1) : 0
     }
   }
+
+  func endWait() { state.withLock { $0.isAwaited = false } }
 
   /// Lets `Bus.run` return.
   package func end() { put(.end, after: 0) }
 
   private func put(_ entry: Entry, after milliseconds: UInt64) {
-    state.withLock { state in
+    let isAwaited = state.withLock { state in
       if milliseconds == 0 {
         state.entries.append(entry)
       } else {
         state.later.append((Deadline.now() + milliseconds * 1_000_000, entry))
       }
+      return state.isAwaited
     }
-    notifier.call()
+    if isAwaited { notifier.call() }
   }
 
   func take() -> [Entry] {
-    notifier.clear()
-    let now = Deadline.now()
-    return state.withLock { state in
-      defer {
-        state.entries = []
-        state.later.removeAll { $0.due <= now }
-      }
-      return state.entries + state.later.filter { $0.due <= now }.map(\.entry)
+    state.withLock { state in
+      var taken: [Entry] = []
+      swap(&taken, &state.entries)
+      guard !state.later.isEmpty else { return taken }
+      let now = Deadline.now()
+      defer { state.later.removeAll { $0.due <= now } }
+      return taken + state.later.filter { $0.due <= now }.map(\.entry)
     }
   }
 }

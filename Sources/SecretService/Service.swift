@@ -35,7 +35,7 @@ package final class Service: Sendable {
 
   // MARK: Calls
 
-  /// Answers later, through the outbox.
+  /// Answers later, through the outbox, after `begin`.
   package func receive(_ call: Call) {
     do {
       guard let path = ObjectPath(call.path) else { throw BusError.noSuchObject }
@@ -56,6 +56,11 @@ package final class Service: Sendable {
       outbox.reply(to: call.number, .failure(BusError(error)))
     }
   }
+
+  /// Begins the calls that were received.
+  /// - Parameter mayTake: Whether the caller has the time to carry out one of them.
+  /// - Returns: The call for the caller, if there is one.
+  package func begin(mayTake: Bool) -> (() -> Void)? { workers.begin(mayTake: mayTake) }
 
   /// A call that is well formed.
   struct Invocation: Sendable {

@@ -36,7 +36,7 @@ final class Workers: Sendable {
   }
 
   /// How long a thread without a call stays.
-  private static let idleMilliseconds: Int32 = 1000
+  private let idleMilliseconds: Int32
 
   fileprivate struct Running {
     var count = 0
@@ -53,6 +53,9 @@ final class Workers: Sendable {
 
   private let state = Mutex(State())
 
+  init(idleMilliseconds: Int32 = 1000) { self.idleMilliseconds = idleMilliseconds }
+
+  /// `begin` starts it.
   /// - Throws: `BusError`: `limitsExceeded`.
   func submit(_ job: Job) throws(BusError) {
     let isFull = state.withLock { state in
@@ -62,7 +65,22 @@ final class Workers: Sendable {
       return false
     }
     guard !isFull else { throw .limitsExceeded("more than \(Self.maximumCalls) calls at once") }
-    start()
+  }
+
+  /// Starts the jobs that were submitted.
+  /// - Parameter mayTake: Whether the caller carries out one that is alone. Threads take others meanwhile.
+  /// - Returns: The job for the caller, if there is one.
+  func begin(mayTake: Bool) -> (() -> Void)? {
+    let alone = mayTake ? state.withLock { $0.waiting.count == 1 ? $0.take(startingThread: false) : nil } : nil
+    guard let job = alone else {
+      start()
+      return nil
+    }
+    return { [self] in
+      let isAnswered = job.run()
+      state.withLock { $0.finish(job, isAnswered) }
+      start()
+    }
   }
 
   /// Goes on with a call that waits.
@@ -91,8 +109,7 @@ final class Workers: Sendable {
     while true {
       let isAnswered = job.run()
       let next = state.withLock { state -> Job? in
-        state.finish(job)
-        if isAnswered { state.release(job.sender) }
+        state.finish(job, isAnswered)
         guard let next = state.take(startingThread: false) else {
           state.threads -= 1
           if let idle { state.idle.append(idle) }
@@ -108,7 +125,7 @@ final class Workers: Sendable {
 
   /// - Returns: nil if none was given in time.
   private func given(to idle: Idle) -> Job? {
-    if !idle.notifier.wait(milliseconds: Self.idleMilliseconds).isCalled {
+    if !idle.notifier.wait(milliseconds: idleMilliseconds).isCalled {
       let isStillIdle = state.withLock { state in
         let index = state.idle.firstIndex { $0 === idle }
         if let index { state.idle.remove(at: index) }
@@ -143,10 +160,11 @@ extension Workers.State {
     return nil
   }
 
-  fileprivate mutating func finish(_ job: Workers.Job) {
+  fileprivate mutating func finish(_ job: Workers.Job, _ isAnswered: Bool) {
     if let now = running[job.sender] {
       running[job.sender] = now.count > 1 ? Workers.Running(count: now.count - 1, isChange: false) : nil
     }
+    if isAnswered { release(job.sender) }
   }
 
   fileprivate mutating func release(_ sender: String) {

@@ -48,6 +48,28 @@ import VaultUpkeep
     #expect(try anchored() != first)
   }
 
+  /// Not each search compares the vault with the anchor, but none does so much later than the one before.
+  @Test func searchesCompareTheVaultWithTheAnchor() throws {
+    _ = try add("one")
+    var wanted = Attributes()
+    wanted["service"] = .text("s")
+    func found() throws -> Int {
+      let answer = try bench.vault.answer(.items(nil, nil, wanted), as: { _, _ in .owner })
+      return if case .entries(let found) = answer { found.entries.count } else { 0 }
+    }
+    #expect(try found() == 1)
+    let path = anchors.path(of: try #require(Identifier(anchors.lastVault() ?? [])))
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    try file.write(contentsOf: Data(repeating: 1, count: 96))
+    try file.close()
+    var error: KeychainError?
+    for _ in 0..<6000 where error == nil {
+      usleep(10_000)
+      do { _ = try found() } catch let found { error = KeychainError(found) }
+    }
+    #expect(error?.cause == .vault(.anchorDamaged), "\(String(describing: error))")
+  }
+
   /// If changes follow each other closely, the anchor of the last ones is written by the next access.
   @Test func theLastOfManyIsAnchoredLater() throws {
     for number in 0..<5 { _ = try add("\(number)") }

@@ -120,6 +120,23 @@ import Testing
     #expect(output == "good\n", "\(output)")
   }
 
+  /// The file `go`, without which the window stays, is never made.
+  @Test func aSearchThatWaitsForTheOwnerHasAnEnd() throws {
+    let output = try Self.output("\(Self.slowOwner)\nsecrets; client expired; touch go; kill $secrets $bus; wait")
+    #expect(output == "good\n", "\(output)")
+  }
+
+  @Test func anItemOfAnotherDeviceIsLeftOut() throws {
+    let output = try Self.output(
+      """
+      coffer vault init --key-file key --no-passphrase; coffer vault unlock --key-file key; secrets
+      printf 2 | coffer secret set --group secret-service/login --create-group item/other --accessible after-first-unlock-this-device \
+        >said 2>&1 || cat said
+      coffer agent stop; rm coffer/state/device-*; coffer vault unlock --key-file key; client of_another_device; end
+      """)
+    #expect(output == "good\n", "\(output)")
+  }
+
   @Test func theOwnerUnlocksInAWindow() throws {
     let output = try Self.output(
       """

@@ -227,11 +227,15 @@ struct Conversation: ~Copyable {
   /// One of Coffer's own that has hidden since it has proven itself is what it was.
   func program() throws -> ProgramIdentity {
     guard let own = senderProof.own else { return try program(of: peer) }
-    // It may hide or show itself between two looks.
+    // It may hide or show itself between two looks. As a rule it is as it was at the last one.
     for _ in 0..<Self.maximumLooks {
-      if peer.isHidden { return own }
+      if senderProof.wasHidden, peer.isHidden { return own }
       let found = try program(of: peer)
-      guard case .unknown = found else { return found }
+      guard case .unknown = found else {
+        senderProof.wasHidden = false
+        return found
+      }
+      senderProof.wasHidden = true
     }
     return try program(of: peer)
   }

@@ -18,6 +18,9 @@ package final class Peer: Sendable {
   /// The result of the last look of `Programs` at the program's file.
   let known = Mutex<Programs.Look?>(nil)
 
+  /// The control groups that were read last, and the unit that they name.
+  let unit = Mutex<(groups: String, name: String?)?>(nil)
+
   /// Where the program lies that `Programs` has found, for the log. Empty if it may not be looked at.
   package var programPath: String { path.withLock { $0 } }
   let path = Mutex("")

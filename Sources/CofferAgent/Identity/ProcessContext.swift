@@ -1,6 +1,7 @@
 import CLinux
 import CofferRequests
 import Glibc
+import Synchronization
 
 /// The unit or sandbox of a process, if it identifies the process better than its executable does.
 enum ProcessContext {
@@ -50,7 +51,13 @@ enum ProcessContext {
 
   /// - Throws: `Peer.Failure`: `gone`.
   static func unit(of peer: Peer) throws(Peer.Failure) -> String? {
-    try text("/proc/\(peer.process)/cgroup", of: peer).flatMap { unit(inControlGroups: $0) }
+    guard let text = try text("/proc/\(peer.process)/cgroup", of: peer) else { return nil }
+    return peer.unit.withLock { known in
+      if let known, known.groups.utf8.elementsEqual(text.utf8) { return known.name }
+      let name = unit(inControlGroups: text)
+      known = (text, name)
+      return name
+    }
   }
 
   /// - Throws: `Peer.Failure`: `gone`.

@@ -15,6 +15,8 @@ final class SenderProof {
   }
 
   private var program: ProgramIdentity?
+  /// Whether the process was hidden when it was looked at last.
+  var wasHidden = true
   /// If set, the next message has to be the response.
   private(set) var pending: Pending?
 

@@ -37,6 +37,8 @@ package final class AgentVault: @unchecked Sendable {
   /// Milliseconds of a clock that only goes on.
   private(set) var lastUse: Int64 = 0
   private var lastAnchor: Int64 = 0
+  /// When a search was told last to compare the vault with the anchor.
+  private var lastComparison: Int64 = 0
   /// How much of what was changed last the anchor may not know, in milliseconds. It is a file of its own, written and renamed
   /// each time.
   private static let anchorPeriod: Int64 = 100
@@ -209,6 +211,7 @@ package final class AgentVault: @unchecked Sendable {
         }
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
         lastUse = Self.clock()
+        if lastUse - lastComparison >= Self.anchorPeriod { (lastComparison, index.comparesAnchor) = (lastUse, true) }
         if let reading = ItemRequest.reading(request!), let answer = read(reading, caller, confirmed) { return answer }
         // A grant may have been revoked.
         let service = try service(caller, rules.count(at: vault!.generation()))

@@ -18,6 +18,8 @@ public final class AnchorFiles: AnchorStore {
   let vaultPath: String
   /// Whether the anchor of the vault is known to have been written last at this path.
   var isHome = false
+  /// It is needed at each search.
+  private var knownNotePath: String?
 
   /// Nothing is opened or made yet.
   /// - Parameters:
@@ -33,6 +35,13 @@ public final class AnchorFiles: AnchorStore {
   /// The note of this path. The digest makes a file name of a path of any length.
   /// - Throws: `randomNotAvailable`.
   public func notePath() throws -> String {
+    if let knownNotePath { return knownNotePath }
+    let path = try madeNotePath()
+    knownNotePath = path
+    return path
+  }
+
+  private func madeNotePath() throws -> String {
     var digest = try ContentDigest()
     digest.update(Array(vaultPath.utf8))
     let name = digest.finish()
