@@ -45,8 +45,12 @@ struct SweepCommand: ParsableCommand {
     let swept = try SweepPlaces(paths).files().map { SweptFile($0) }
     guard move else {
       try SweepReport(swept).write(asJSON: json)
-      let count = swept.reduce(0) { $0 + $1.findings.count }
-      guard count == 0 else { throw Failure(.notFound, "\(counted(count, "secret")) found", hint: "coffer sweep --move") }
+      let findings = swept.flatMap(\.findings)
+      guard findings.isEmpty else {
+        throw Failure(
+          .notFound, "\(counted(findings.count, "secret")) found",
+          hint: findings.contains(where: \.isMovable) ? "coffer sweep --move" : nil)
+      }
       return try SweepReport.check(swept)
     }
     try SweepMove(swept, isForced: force).run(access, vault, asJSON: json)

@@ -75,9 +75,11 @@ struct SweepScan {
   private func shell() -> [SweepFinding] {
     var findings: [SweepFinding] = []
     var continues = false
-    for (index, line) in text.lines().enumerated() {
+    let lines = text.lines()
+    let exported = exportedNames(lines)
+    for (index, line) in lines.enumerated() {
       defer { continues = !line.isEmpty && text[line.upperBound - 1] == UInt8(ascii: "\\") }
-      if !continues, let found = assignment(line, index + 1) {
+      if !continues, let found = assignment(line, index + 1, exported) {
         findings.append(found)
       } else if let rule = rule(of: line) {
         findings.append(found(rule, index + 1, .none("coffer secret set, and a reference in its place")))
@@ -86,14 +88,32 @@ struct SweepScan {
     return findings
   }
 
-  private func assignment(_ line: Range<Int>, _ number: Int) -> SweepFinding? {
+  private func assignment(_ line: Range<Int>, _ number: Int, _ exported: Set<String>) -> SweepFinding? {
     var reader = AssignmentReader(text, in: line)
     guard let found = try? reader.next(), !found.value.isEmpty, isLiteral(found.value, found.quote) else { return nil }
     guard let secret = try? text.secret(found.value), let rule = secret.leakRule(named: found.name) else { return nil }
+    // The shell itself sees the reference in a variable that it does not export.
+    guard isExport(line) || exported.contains(found.name) else {
+      return SweepFinding(
+        line: number, rule: rule, name: found.name,
+        way: .none("not exported, and coffer run gives values to exported variables alone"), item: nil)
+    }
     let item = ForeignItem(
       service: Path.name(of: place.path).trimmingDots, account: found.name, secret, line: number, value: found.value)
     return SweepFinding(line: number, rule: rule, name: found.name, way: .reference, item: item)
   }
+
+  /// The variables that a line without a value exports.
+  private func exportedNames(_ lines: [Range<Int>]) -> Set<String> {
+    let names = lines.filter { isExport($0) && !$0.contains { text[$0] == UInt8(ascii: "=") } }.flatMap(words(of:))
+    return Set(names.map(text.text))
+  }
+
+  private func isExport(_ line: Range<Int>) -> Bool {
+    words(of: line).first.map { $0.count == 6 && text.holds("export", at: $0.lowerBound) } ?? false
+  }
+
+  private func words(of line: Range<Int>) -> [Range<Int>] { line.split { text[$0] <= 0x20 } }
 
   /// Whether a shell takes the value as it stands, as one word.
   private func isLiteral(_ value: Range<Int>, _ quote: UInt8?) -> Bool {

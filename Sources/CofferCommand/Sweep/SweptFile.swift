@@ -24,7 +24,7 @@ struct SweptFile {
       } catch {
         // Its lines may still have secrets.
         problem = Self.failure(error, place, content.text)
-        findings = SweepScan(content.text, place).linesAlone()
+        findings = SweepScan(content.text, place).linesAlone().map { $0.staying("the file cannot be read in its format") }
       }
     } catch {
       content = nil
