@@ -32,17 +32,43 @@ struct CompletionCommand: ParsableCommand {
     switch shell {
     case .bash: try Descriptor.output.write(OtherNames.completed(BashCompletion.completed(text)) + "\n")
     case .zsh: try Descriptor.output.write(OtherNames.completed(text) + "\n")
-    case .fish: try Descriptor.output.write(text + "\n")
+    case .fish: try Descriptor.output.write(OtherNames.completedForFish(text) + "\n")
     }
   }
 }
 
-/// The other names of verbs, which the scripts for bash and zsh lack: `secret rename` gets the completion of `secret move`.
+/// The other names of verbs, which the scripts lack: `secret rename` gets the completion of `secret move`.
 private enum OtherNames {
   static func completed(_ script: String) -> String {
     var lines = script.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     add(of: Coffer.self, "_coffer", &lines)
     return lines.joined(separator: "\n")
+  }
+
+  /// A switch with a case for each verb is nested in the case of its noun. The name is replaced before it is compared.
+  static func completedForFish(_ script: String) -> String {
+    let others = others(of: Coffer.self, ["coffer"])
+    var path: [(indent: Int, name: String)] = []
+    return script.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let indent = line.prefix { $0 == " " }
+      let words = line.dropFirst(indent.count).split(separator: " ")
+      guard words.count == 2, words[0] == "case" else { return String(line) }
+      path = path.prefix { $0.indent < indent.count } + [(indent.count, words[1].filter { $0 != "'" })]
+      guard let others = others[path.map(\.name)] else { return String(line) }
+      return "\(line)\(others.map { " '\($0)'" }.joined())\n\(indent)    set unparsed_tokens[1] \(words[1])"
+    }
+    .joined(separator: "\n")
+  }
+
+  /// By the path of each verb that has other names.
+  private static func others(of command: any ParsableCommand.Type, _ path: [String]) -> [[String]: [String]] {
+    var result: [[String]: [String]] = [:]
+    for verb in command.configuration.subcommands {
+      guard let name = verb.configuration.commandName else { continue }
+      if !verb.configuration.aliases.isEmpty { result[path + [name]] = verb.configuration.aliases }
+      result.merge(others(of: verb, path + [name])) { first, _ in first }
+    }
+    return result
   }
 
   /// - Parameter function: The function of the command in the script. It calls that of a verb whose name stands in a pattern.

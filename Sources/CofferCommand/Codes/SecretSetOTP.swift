@@ -80,7 +80,7 @@ struct SecretSetOTP: ParsableCommand {
       guard CodeParameters.periods.contains(period) else { throw .usage("--period \(period): is not between 1 and 300") }
       parameters.moment = .time(period: period)
     }
-    guard counter != .max else { throw .usage("--counter: the highest number has no next one") }
+    guard counter != .max else { throw Self.counterAtItsEnd("--counter") }
     if let counter { parameters.moment = .counter(counter) }
     if let algorithm {
       guard let hash = KeyedHash(codeAlgorithm: algorithm) else {
@@ -136,8 +136,12 @@ struct SecretSetOTP: ParsableCommand {
       "--digits": digits != nil, "--period": period != nil, "--counter": counter != nil, "--algorithm": algorithm != nil,
     ]
     if let option = given.filter(\.value).keys.min() { throw Failure.usage("\(option): a URI says that itself") }
-    return try about("URI") { try CodeSource(text) }
+    let source = try about("URI") { try CodeSource(text) }
+    guard source.parameters.moment != .counter(.max) else { throw Self.counterAtItsEnd("URI, counter") }
+    return source
   }
+
+  private static func counterAtItsEnd(_ place: String) -> Failure { .usage("\(place): the highest number has no next one") }
 
   // MARK: Print
 
