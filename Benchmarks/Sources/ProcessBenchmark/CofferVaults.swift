@@ -120,6 +120,17 @@ struct CofferVaults {
     }
   }
 
+  /// What git starts for a password: the host and the user of an item.
+  func gitGet() throws -> (Int) -> Command {
+    let path = try copy(of: try SampleVault(itemCount: 10, in: directory), to: "\(directory)/git.coffer")
+    return { index in
+      let name = SampleVault.name(index % 10)
+      return Command(
+        [program, "credential", "git", "get", "--vault", path, "--key-file", keyFile],
+        input: "protocol=https\nhost=\(name.service)\nusername=\(name.account)\n\n", environment: environment(path))
+    }
+  }
+
   /// A home for each file, because an anchor belongs to a vault's identity, which the copies of one vault share. The home is made anew
   /// with the copy: by the anchor of an earlier run, a fresh copy would be reported as rolled back.
   private func copy(of sample: SampleVault, to path: String) throws -> String {

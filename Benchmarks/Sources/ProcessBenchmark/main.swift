@@ -29,6 +29,8 @@ let runs =
     Track("`env true`") { _ in Command(["env", "true"]) },
     Track("`coffer run --no-masking -- true`, vault of 10", try vaults.run(isMasked: false)),
     Track("`coffer run -- true`, vault of 10", try vaults.run(isMasked: true)),
+    Track("`coffer secret get`, vault of 10", try vaults.contender(itemCount: 10).get),
+    Track("`coffer credential git get`, vault of 10", try vaults.gitGet()),
   ]
 // Text of base64 holds more beginnings of masked forms than others do.
 let output = (path: "\(directory)/output", mebibytes: 256)
