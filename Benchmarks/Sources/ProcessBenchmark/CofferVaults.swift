@@ -120,7 +120,7 @@ struct CofferVaults {
     }
   }
 
-  /// What git starts for a password: the host and the user of an item.
+  /// The command that git starts for a password, with the host and the user of an item.
   func gitGet() throws -> (Int) -> Command {
     let path = try copy(of: try SampleVault(itemCount: 10, in: directory), to: "\(directory)/git.coffer")
     return { index in
