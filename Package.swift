@@ -60,6 +60,9 @@ let package = Package(
     .target(name: "TextEncodings"),
     .target(name: "CofferPropertyLists", dependencies: ["TextEncodings"]),
     .target(name: "CofferPreferences", dependencies: ["CofferPropertyLists", "AppContainers", "CofferFiles", "CLinux"]),
+    // Settings that follow the person, on this machine
+    .target(
+      name: "SyncedSettings", dependencies: ["CofferPreferences", "CofferPropertyLists", "AppContainers", "CofferFiles"]),
     .target(
       name: "CofferStorage",
       dependencies: ["VaultCore", "SecretMemory", "Passphrases", "AppContainers", "CofferFiles", "CSQLite", "CLinux"]),
@@ -121,7 +124,7 @@ let package = Package(
     .target(
       name: "PreferenceStore",
       dependencies: [
-        "LeakDetection", "CofferPropertyLists", "CofferPreferences", "AppContainers", "CofferFiles",
+        "SyncedSettings", "LeakDetection", "CofferPropertyLists", "CofferPreferences", "AppContainers", "CofferFiles",
         .product(name: "Logging", package: "swift-log"),
       ]),
     // Empty without the trait, so that OpenCombine is fetched only for packages that ask for it.
@@ -257,6 +260,13 @@ let package = Package(
     .testTarget(
       name: "PreferenceSafetyTests",
       dependencies: ["Children", "CofferPreferences", "CofferPropertyLists", "PreferenceWriter", "FoundationWriter"]),
+    .testTarget(
+      name: "SyncedSettingsTests",
+      dependencies: [
+        "SyncedSettings", "CofferPreferences", "CofferPropertyLists", "AppContainers", "CofferFiles", "VaultCore",
+        "CofferTesting",
+        "Waiting",
+      ]),
     .testTarget(name: "SearchListTests", dependencies: ["CofferPreferences", "CofferPropertyLists"]),
     .testTarget(
       name: "LeakDetectionTests", dependencies: ["LeakDetection", "CofferPropertyLists", "CofferTesting"], exclude: ["Corpus"]),
@@ -264,8 +274,8 @@ let package = Package(
     .testTarget(
       name: "PreferenceStoreTests",
       dependencies: [
-        "PreferenceStore", "CofferPreferences", "CofferPropertyLists", "PreferenceProbe", "FoundationWriter", "TemporaryHome",
-        "Waiting",
+        "PreferenceStore", "SyncedSettings", "CofferPreferences", "CofferPropertyLists", "PreferenceProbe", "FoundationWriter",
+        "TemporaryHome", "Waiting",
       ]),
     .testTarget(
       name: "PreferenceStoreCombineTests", dependencies: ["PreferenceStoreCombine", "PreferenceStore", "CofferPreferences"]),

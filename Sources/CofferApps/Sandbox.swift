@@ -14,6 +14,8 @@ package struct Sandbox {
   package let container: String
   let bundle: String
   let groups: [String]
+  /// The name of the app's store of synchronised settings.
+  let store: String?
   /// Directories of the user inside the visible part of the system, such as a home in `/opt`.
   let hidden: [String]
 
@@ -58,7 +60,8 @@ package struct Sandbox {
     let support = container + "/Library/Application Support"
     return [
       (RunningApp.applicationVariable, application), (RunningApp.containerVariable, container),
-      (RunningApp.groupsVariable, groups.joined(separator: "\n")), ("HOME", container), ("TMPDIR", container + "/tmp"),
+      (RunningApp.groupsVariable, groups.joined(separator: "\n")), (RunningApp.storeVariable, store ?? ""), ("HOME", container),
+      ("TMPDIR", container + "/tmp"),
       // Foundation takes the home directory from the user database, unless this variable is set.
       ("CFFIXED_USER_HOME", container),
       ("XDG_DATA_HOME", support), ("XDG_CONFIG_HOME", support), ("XDG_STATE_HOME", support),
@@ -92,7 +95,7 @@ extension InstalledApps {
     guard let container = try containerPath(of: application) else { throw AppsError(.bundleDamaged, application) }
     return Sandbox(
       program: Path.join(bundle.directory.path, chosen.path), container: container, bundle: bundle.directory.path,
-      groups: groups, hidden: Sandbox.hidden([data.root.path] + directories))
+      groups: groups, store: bundle.store, hidden: Sandbox.hidden([data.root.path] + directories))
   }
 
   /// Finishes an interrupted operation on the container, before a program of the app takes the lock.

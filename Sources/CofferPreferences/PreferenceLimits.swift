@@ -14,6 +14,21 @@ public enum PreferenceLimits {
   /// The maximum length of a domain's name, in bytes of UTF-8.
   public static let nameByteCount = 200
 
+  /// The limits of one domain.
+  package struct OfDomain: Sendable {
+    /// The maximum length of a key, in bytes of UTF-8.
+    package var keyByteCount = PreferenceLimits.keyByteCount
+    /// The maximum size of one value, in bytes.
+    package var valueByteCount = PreferenceLimits.valueByteCount
+    /// The maximum size of all keys and values, in bytes.
+    package var byteCount = PreferenceLimits.domainByteCount
+    /// The maximum number of keys.
+    package var keyCount = Int.max
+
+    /// The limits of a store for small settings.
+    package init() {}
+  }
+
   /// Whether the value has at most `PropertyList.maximumDepth` levels.
   package static func allowDepth(of value: PropertyListValue) -> Bool { ValueCoding.byteCount(value) != nil }
 }

@@ -85,6 +85,10 @@ enum Diagnostics {
     log("not all of \(domain.name) is on the disk: \(error.code.name), \(error.detail)")
   }
 
+  static func notEntitled(_ name: DomainName) {
+    log("the values of \(name.name) stay on this machine: the manifest of the app has no ubiquity-kvstore-identifier")
+  }
+
   static func unusable(_ error: PreferenceError) {
     log("\(error.code.name): \(error.detail)")
   }

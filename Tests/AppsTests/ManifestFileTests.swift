@@ -2,6 +2,7 @@ import AccessRights
 import AppContainers
 import CofferApps
 import CofferPropertyLists
+import CofferTesting
 import Foundation
 import Testing
 import VaultCore
@@ -67,6 +68,47 @@ import VaultCore
     try process.run()
     let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
     #expect(text == signed.manifest.executables[0].digest.map { String(format: "%02x", $0) }.joined() + "\n")
+  }
+
+  @Test(arguments: ["com.example.editor", "data"]) func aStoreOfTheAppOrOfAGroupIsNamed(name: String) throws {
+    let bench = try Workbench()
+    let text = Workbench.manifest(groups: "\"$(TEAM).data\"")
+    #expect(try parsed(text).store(of: SignedManifestFile.read(bench.signed(text)).manifest) == nil)
+    let bytes = try bench.signed(
+      text.replacing("Version", with: "\"ubiquity-kvstore-identifier\" = \"$(TEAM).\(name)\"; Version"))
+    let signed = try SignedManifestFile.read(bytes)
+    #expect(try SignedManifestFile.store(in: bytes, of: signed) == "\(try bench.team).\(name)")
+    #expect(try SignedManifestFile.write(signed, store: "\(try bench.team).\(name)") == bytes)
+  }
+
+  /// The signature does not cover the key, so it may have signed names only.
+  @Test(arguments: ["$(TEAM).com.example.other", "data", "com.example.editor", "$(TEAM).shared", ""])
+  func anotherStoreIsRefused(name: String) throws {
+    let bench = try Workbench()
+    let text = Workbench.manifest(groups: "\"$(TEAM).data\"")
+    let named = text.replacing("Version", with: "\"ubiquity-kvstore-identifier\" = \"\(name)\"; Version")
+    #expect(code { _ = try bench.signed(named) } == "manifestField")
+    // Changed after signing.
+    let signed = String(decoding: try bench.signed(text), as: UTF8.self)
+    let team = "\(try bench.team)"
+    let change = "<key>ubiquity-kvstore-identifier</key><string>\(name.replacing("$(TEAM)", with: team))</string></dict>"
+    let end = try #require(signed.range(of: "</dict>", options: .backwards))
+    #expect(
+      code { _ = try SignedManifestFile.read(Array(signed.replacingCharacters(in: end, with: change).utf8)) } == "manifestField")
+  }
+
+  @Test func theStoreOfAnInstalledAppIsRead() throws {
+    let bench = try Workbench()
+    var vault = try Vault.throwAway()
+    let name = try bench.name()
+    #expect(try ProgramOfApp.store(of: name, in: bench.data) == nil)
+    let text = Workbench.manifest().replacing(
+      "Version", with: "\"ubiquity-kvstore-identifier\" = \"$(TEAM).com.example.editor\"; Version")
+    try bench.install(text, in: &vault)
+    #expect(try ProgramOfApp.store(of: name, in: bench.data) == name)
+    #expect(try bench.apps().bundle(name)?.store == name)
+    let sandbox = try bench.apps().sandbox(of: name, executable: nil)
+    #expect(sandbox.variables(of: name).contains { $0 == ("COFFER_APP_STORE", name) })
   }
 
   /// Each signed value, changed in the file.

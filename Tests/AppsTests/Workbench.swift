@@ -55,8 +55,8 @@ final class Workbench {
 
   func signed(_ text: String = manifest()) throws -> [UInt8] {
     let file = try ManifestFile(Array(text.utf8))
-    return try SignedManifestFile.write(
-      SignedManifestFile.sign(file, executablesIn: OpenDirectory.foreign(source), with: key()))
+    let signed = try SignedManifestFile.sign(file, executablesIn: OpenDirectory.foreign(source), with: key())
+    return try SignedManifestFile.write(signed, store: file.store(of: signed.manifest))
   }
 
   func apps() throws -> InstalledApps { try InstalledApps(in: data) }

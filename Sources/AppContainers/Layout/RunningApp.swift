@@ -6,6 +6,8 @@ package struct RunningApp: Sendable, Equatable {
   package static let applicationVariable = "COFFER_APP"
   package static let containerVariable = "COFFER_CONTAINER"
   package static let groupsVariable = "COFFER_APP_GROUPS"
+  /// The name of the app's store of synchronised settings.
+  package static let storeVariable = "COFFER_APP_STORE"
   /// The signed manifest of an app that is being developed, which is installed nowhere.
   package static let manifestVariable = "COFFER_APP_MANIFEST"
   /// `TEAM.` in front of an identifier.
@@ -16,6 +18,8 @@ package struct RunningApp: Sendable, Equatable {
   package let container: String
   /// The directories of its application groups, by the names of the groups.
   package let groups: [String: String]
+  /// The name of its store of synchronised settings: its own, or one of its groups. nil if the manifest names none.
+  package let store: String?
 
   /// Returns nil if the process was not started so, or has more rights than its parent.
   package init?(isElevated: Bool = Environment.isElevated, environment: (String) -> String?) {
@@ -24,6 +28,7 @@ package struct RunningApp: Sendable, Equatable {
     else { return nil }
     self.application = application
     self.container = container
+    store = environment(Self.storeVariable).flatMap { $0.isEmpty ? nil : $0 }
     // Paths of directories, each the name of its group: a zero and a line end can be in none of them.
     let paths = (environment(Self.groupsVariable) ?? "").split(separator: "\n").map(String.init)
     groups = paths.reduce(into: [:]) { groups, path in

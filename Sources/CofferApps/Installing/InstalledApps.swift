@@ -31,6 +31,8 @@ package struct InstalledApps {
   package struct Bundle {
     package let signed: SignedManifest
     package let directory: OpenDirectory
+    /// The name of the app's store of synchronised settings; nil if the manifest names none.
+    package let store: String?
   }
 
   /// The manifest in the app's directory. nil if there is no directory.
@@ -49,7 +51,8 @@ package struct InstalledApps {
       guard signed.manifest.applicationIdentifier.utf8.elementsEqual(application.utf8) else {
         throw AppsError(.bundleDamaged, "\(application): with the manifest of \(signed.manifest.applicationIdentifier)")
       }
-      return Bundle(signed: signed, directory: directory)
+      let store = try SignedManifestFile.store(in: bytes, of: signed)
+      return Bundle(signed: signed, directory: directory, store: store)
     } catch let error as AppsError where error.code == .bundleDamaged {
       throw error
     } catch let error as FileError {

@@ -11,7 +11,7 @@ struct Fields {
     place = key.map { "\($0): " } ?? ""
   }
 
-  /// Refuses unknown keys: they would not be signed, and may be misspelt.
+  /// Refuses unknown keys: nothing would judge them, and they may be misspelt.
   func refuseOthers(than known: Set<String>) throws(AppsError) {
     for (key, _) in dictionary.sorted where !known.contains(where: { $0.utf8.elementsEqual(key.utf8) }) {
       throw AppsError(.manifestField, "\(place)\(key) is not known; there are \(known.sorted().joined(separator: ", "))")

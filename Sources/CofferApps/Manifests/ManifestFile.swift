@@ -20,11 +20,12 @@ package struct ManifestFile: Sendable {
     static let role = "Role"
     static let keychainGroups = "keychain-access-groups"
     static let applicationGroups = "application-groups"
+    static let store = "ubiquity-kvstore-identifier"
     static let teamKey = "TeamKey"
     static let signature = "Signature"
     static let digests = "Digests"
 
-    static let written: Set = [identifier, displayName, version, team, executables, keychainGroups, applicationGroups]
+    static let written: Set = [identifier, displayName, version, team, executables, keychainGroups, applicationGroups, store]
     static let signed: Set = [teamKey, signature, digests]
   }
 
@@ -41,6 +42,7 @@ package struct ManifestFile: Sendable {
   package let executables: [Executable]
   private let keychainGroups: [String]
   private let applicationGroups: [String]
+  private let store: String?
   /// The keys that only a signed manifest has.
   let signedPart: [String: PropertyListValue]
 
@@ -77,6 +79,7 @@ package struct ManifestFile: Sendable {
     self.executables = executables
     keychainGroups = try fields.texts(Key.keychainGroups)
     applicationGroups = try fields.texts(Key.applicationGroups)
+    store = try fields.optionalText(Key.store)
     signedPart = fields.values(of: Key.signed)
   }
 
@@ -104,9 +107,26 @@ package struct ManifestFile: Sendable {
       complete.append(.init(path: executable.path, role: executable.role, digest: digest))
     }
     func groups(_ names: [String]) throws -> [AccessGroup] { try names.map { try AccessGroup(Self.expanded($0, team)) } }
-    return try Manifest(
+    let manifest = try Manifest(
       team: team, identifier: AppIdentifier(identifier), displayName: displayName, version: version, executables: complete,
       keychainAccessGroups: try groups(keychainGroups), applicationGroups: try groups(applicationGroups))
+    _ = try store(of: manifest)
+    return manifest
+  }
+
+  /// The name of the app's store of synchronised settings, see `NSUbiquitousKeyValueStore`; nil if the file names none.
+  ///
+  /// The signature does not cover the key. It covers each name that the key may have: that of the app, and those of its application
+  /// groups. So a change of the file can choose among these, and cannot name the store of another app.
+  /// - Parameter manifest: The manifest in the file.
+  /// - Throws: `manifestField`, if it is another name.
+  package func store(of manifest: Manifest) throws(AppsError) -> String? {
+    guard let store = store.map({ Self.expanded($0, manifest.team) }) else { return nil }
+    let names = [manifest.applicationIdentifier] + manifest.applicationGroups.map(\.name)
+    guard names.contains(where: { $0.utf8.elementsEqual(store.utf8) }) else {
+      throw AppsError(.manifestField, "\(Key.store): \(store) is none of \(names.joined(separator: ", "))")
+    }
+    return store
   }
 
   /// Replaces `$(TEAM)` at the beginning of a group's name.

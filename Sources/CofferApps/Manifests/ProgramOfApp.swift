@@ -1,5 +1,5 @@
 package import AccessRights
-internal import AppContainers
+package import AppContainers
 package import CofferFiles
 internal import VaultCore
 
@@ -38,6 +38,21 @@ package enum ProgramOfApp {
   /// The manifest in the directory of an installed app, with its signature verified, if it is this app's.
   /// - Throws: `AppsError`: `bundleDamaged`; those of `SignedManifestFile.read`; `FileError`.
   package static func manifest(inDirectory directory: OpenDirectory, named name: String) throws -> SignedManifest {
+    try read(directory, named: name).signed
+  }
+
+  /// The name of an installed app's store of synchronised settings; nil if there is no such app, or if its manifest names none.
+  /// - Parameters:
+  ///   - application: `TEAM.identifier`.
+  ///   - data: The user's data directory.
+  /// - Throws: As `manifest(inDirectory:named:)`.
+  package static func store(of application: String, in data: DataDirectory) throws -> String? {
+    guard let directory = try data.apps().directory(FileName(application)) else { return nil }
+    let (bytes, signed) = try read(directory, named: application)
+    return try SignedManifestFile.store(in: bytes, of: signed)
+  }
+
+  private static func read(_ directory: OpenDirectory, named name: String) throws -> (bytes: [UInt8], signed: SignedManifest) {
     guard let bytes = try directory.contents(FileName(SignedManifestFile.name), limit: ManifestFile.maximumByteCount) else {
       throw AppsError(.bundleDamaged, "\(name): without its manifest")
     }
@@ -45,7 +60,7 @@ package enum ProgramOfApp {
     guard signed.manifest.applicationIdentifier.utf8.elementsEqual(name.utf8) else {
       throw AppsError(.bundleDamaged, "\(name): with the manifest of \(signed.manifest.applicationIdentifier)")
     }
-    return signed
+    return (bytes, signed)
   }
 
   /// The manifest in a file, with its signature verified.

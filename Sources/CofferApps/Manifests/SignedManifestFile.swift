@@ -32,8 +32,20 @@ package enum SignedManifestFile {
     return try SignedManifest(file.manifest(of: teamKey.identifier, digests: digests), teamKey: teamKey, signature: signature)
   }
 
+  /// The name of the app's store of synchronised settings; nil if the file names none.
+  /// - Parameters:
+  ///   - bytes: A signed manifest.
+  ///   - signed: The manifest, as `read` gave it.
+  /// - Throws: As `read`.
+  package static func store(in bytes: [UInt8], of signed: SignedManifest) throws -> String? {
+    try ManifestFile(bytes).store(of: signed.manifest)
+  }
+
+  /// - Parameters:
+  ///   - signed: The manifest.
+  ///   - store: The name of the app's store of synchronised settings.
   /// - Throws: `PropertyListError` if XML cannot represent a text.
-  package static func write(_ signed: SignedManifest) throws -> [UInt8] {
+  package static func write(_ signed: SignedManifest, store: String? = nil) throws -> [UInt8] {
     typealias Key = ManifestFile.Key
     let manifest = signed.manifest
     var digests = PropertyListDictionary()
@@ -54,6 +66,7 @@ package enum SignedManifestFile {
     file[Key.executables] = .array(executables)
     file[Key.keychainGroups] = names(manifest.keychainAccessGroups)
     file[Key.applicationGroups] = names(manifest.applicationGroups)
+    file[Key.store] = store.map { .string($0) }
     file[Key.digests] = .dictionary(digests)
     file[Key.teamKey] = .data(signed.teamKey.bytes)
     file[Key.signature] = .data(signed.signature)

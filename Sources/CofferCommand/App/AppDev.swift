@@ -113,6 +113,7 @@ private struct DevelopmentHome {
       ("COFFER_HOME", path), (ServiceCredentials.directoryVariable, credentials.path), (RunningApp.manifestVariable, manifest),
       (RunningApp.applicationVariable, signed.manifest.applicationIdentifier),
       (RunningApp.containerVariable, container.directory.path), (RunningApp.groupsVariable, groups.joined(separator: "\n")),
+      (RunningApp.storeVariable, signed.manifest.applicationIdentifier),
     ]
   }
 

@@ -41,15 +41,16 @@ struct AppSign: ParsableCommand {
     let place = try manifest.place()
     let keyFile = try Descriptor.openKeyFile(key)
     Hardening.hide()
-    let signed = try about(place.path) {
+    let (signed, store) = try about(place.path) {
       let file = try ManifestFile(place.bytes)
       let key = try about(key) { try TeamKeyFile.read(keyFile) }
-      return try SignedManifestFile.sign(file, executablesIn: place.directory, with: key)
+      let signed = try SignedManifestFile.sign(file, executablesIn: place.directory, with: key)
+      return (signed, try file.store(of: signed.manifest))
     }
     for warning in Lint.warnings(about: signed.manifest) {
       Descriptor.error.note("coffer: warning: \(warning.escapingControls())\n")
     }
-    try unsafe SignedManifestFile.write(signed).withUnsafeBytes { try unsafe Descriptor.output.write($0.bytes) }
+    try unsafe SignedManifestFile.write(signed, store: store).withUnsafeBytes { try unsafe Descriptor.output.write($0.bytes) }
   }
 }
 

@@ -5,7 +5,7 @@ extension FileDomain {
   /// - Throws: `keyTooLong`, `valueTooLarge`, `valueTooDeep`, `domainTooLarge`; `busy`, `full`, `accessDenied`, `readOnly`, … if
   ///   the files cannot be written. Then nothing has changed.
   public func set(_ value: PropertyListValue?, forKey key: String) throws(PreferenceError) {
-    try Self.check(key, value)
+    try check(key, value)
     let key = PropertyListDictionary.Key(key)
     // An equal value on the disk need not be written.
     let (isSaved, hasUnsaved) = withState { ($0.isSaved(value, forKey: key), !$0.unsaved.isEmpty) }
@@ -16,14 +16,14 @@ extension FileDomain {
   /// Sets and removes several values in one transaction: other processes see all of the changes or none.
   /// - Throws: as `set`.
   public func apply(_ edits: [(key: String, value: PropertyListValue?)]) throws(PreferenceError) {
-    for edit in edits { try Self.check(edit.key, edit.value) }
+    for edit in edits { try check(edit.key, edit.value) }
     try change { state in state.entries(edits) }
   }
 
   /// Replaces the whole domain in one transaction.
   /// - Throws: as `set`.
   public func replaceAll(with values: PropertyListDictionary) throws(PreferenceError) {
-    for (key, value) in values.unsorted { try Self.check(key, value) }
+    for (key, value) in values.unsorted { try check(key, value) }
     try change { state throws(PreferenceError) in
       try state.complete()
       return state.values.entries(to: values)
@@ -38,7 +38,7 @@ extension FileDomain {
       let key = PropertyListDictionary.Key(key)
       state.fetch(key)
       let new = body(state.value(forKey: key))
-      try Self.check(key.name, new)
+      try check(key.name, new)
       return state.entry(key, new).map { [$0] } ?? []
     }
   }
@@ -57,7 +57,7 @@ extension FileDomain {
         values[key] = state.value(forKey: key)
       }
       let edits = body(values)
-      for edit in edits { try Self.check(edit.key, edit.value) }
+      for edit in edits { try check(edit.key, edit.value) }
       return state.entries(edits)
     }
   }
@@ -71,7 +71,7 @@ extension FileDomain {
       state.fetch(old)
       let value = state.value(forKey: old)
       guard isWanted(value), let value, old != new else { return [] }
-      try Self.check(new.name, value)
+      try check(new.name, value)
       return [state.entry(old, nil), state.entry(new, value)].compactMap { $0 }
     }
   }
@@ -107,20 +107,20 @@ extension FileDomain {
     // If an earlier write failed, do not wait for the lock again.
     try edit(timeout: hasUnsaved ?? self.hasUnsaved ? 0 : options.timeout) { state, _ throws(PreferenceError) in
       let entries = try entries(&state)
-      try state.checkSize(entries)
+      try state.checkSize(entries, options.limits)
       return entries
     }
   }
 
-  private static func check(_ key: String, _ value: PropertyListValue?) throws(PreferenceError) {
-    guard key.utf8.count <= PreferenceLimits.keyByteCount else {
-      throw PreferenceError(
-        .keyTooLong, "\(key.prefix(40))…: \(key.utf8.count) bytes, \(PreferenceLimits.keyByteCount) are allowed")
+  private func check(_ key: String, _ value: PropertyListValue?) throws(PreferenceError) {
+    let limits = options.limits
+    guard key.utf8.count <= limits.keyByteCount else {
+      throw PreferenceError(.keyTooLong, "\(key.prefix(40))…: \(key.utf8.count) bytes, \(limits.keyByteCount) are allowed")
     }
     guard let value else { return }
     guard let count = ValueCoding.byteCount(value) else { throw PreferenceError(.valueTooDeep, key) }
-    guard count <= PreferenceLimits.valueByteCount else {
-      throw PreferenceError(.valueTooLarge, "\(key): \(count) bytes, \(PreferenceLimits.valueByteCount) are allowed")
+    guard count <= limits.valueByteCount else {
+      throw PreferenceError(.valueTooLarge, "\(key): \(count) bytes, \(limits.valueByteCount) are allowed")
     }
   }
 }
@@ -155,24 +155,41 @@ extension DomainState {
     return last.sorted { $0.key < $1.key }.compactMap { entry($0.key, $0.value) }
   }
 
-  func checkSize(_ entries: [JournalRecord.Entry]) throws(PreferenceError) {
+  mutating func checkSize(_ entries: [JournalRecord.Entry], _ limits: PreferenceLimits.OfDomain) throws(PreferenceError) {
+    if limits.keyCount != .max { try checkCount(entries, limits.keyCount) }
     // Usually far below the limit, which needs no look-up of old values.
     let most = entries.reduce(image.byteCount) { sum, entry in
       if case .set(let key, let value) = entry { sum + JournalImage.byteCount(key, value) } else { sum }
     }
-    guard most > PreferenceLimits.domainByteCount else { return }
+    guard most > limits.byteCount else { return }
     var count = image.byteCount
     for entry in entries {
       switch entry {
       case .set(let key, let value):
         let growth = JournalImage.byteCount(key, value) - JournalImage.byteCount(key, image.values[key])
         count += growth
-        guard growth <= 0 || count <= PreferenceLimits.domainByteCount else {
+        guard growth <= 0 || count <= limits.byteCount else {
           throw PreferenceError(
-            .domainTooLarge, "\(key.name): the domain would have \(count) bytes, \(PreferenceLimits.domainByteCount) are allowed")
+            .domainTooLarge, "\(key.name): the domain would have \(count) bytes, \(limits.byteCount) are allowed")
         }
       case .remove(let key): count -= JournalImage.byteCount(key, image.values[key])
       case .exported, .index: break
+      }
+    }
+  }
+
+  private mutating func checkCount(_ entries: [JournalRecord.Entry], _ limit: Int) throws(PreferenceError) {
+    try complete()
+    var count = image.values.count
+    for entry in entries {
+      switch entry {
+      case .set(let key, _) where image.values[key] == nil:
+        count += 1
+        guard count <= limit else {
+          throw PreferenceError(.domainTooLarge, "\(key.name): the domain would have \(count) keys, \(limit) are allowed")
+        }
+      case .remove(let key) where image.values[key] != nil: count -= 1
+      case .set, .remove, .exported, .index: break
       }
     }
   }

@@ -32,6 +32,8 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     public var isFollowingLinks = false
     /// Uses no shared memory, as on a network file system.
     public var isUnmapped = false
+    /// The limits for what this object writes.
+    package var limits = PreferenceLimits.OfDomain()
 
     /// The default options.
     public init() {}
@@ -99,6 +101,14 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
       try? state.complete()
       return state.values
     }
+  }
+
+  /// As `values()`, for a reader to whom a missing value means that somebody has removed it.
+  /// - Throws: `problem`, if values are missing.
+  package func completeValues() throws(PreferenceError) -> PropertyListDictionary {
+    let (values, problem) = try withCompleteState { ($0.values, $0.problem) }
+    if let problem { throw problem }
+    return values
   }
 
   /// The number of bytes of all keys and values, see `PreferenceLimits.domainByteCount`.

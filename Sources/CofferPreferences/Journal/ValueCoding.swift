@@ -1,4 +1,4 @@
-import CofferPropertyLists
+package import CofferPropertyLists
 
 /// The encoding of values in the journal: a type byte, then the content; strings, data and containers with their length.
 enum ValueCoding {
@@ -121,5 +121,26 @@ enum ValueCoding {
       return .dictionary(dictionary)
     default: return nil
     }
+  }
+}
+
+extension PropertyListValue {
+  /// The bytes of the value in a journal. Equal values have equal bytes.
+  package var journalBytes: [UInt8] {
+    var bytes: [UInt8] = []
+    ValueCoding.append(self, to: &bytes)
+    return bytes
+  }
+
+  /// Returns nil unless the bytes are those of one value.
+  /// - Parameter bytes: They may be of any origin.
+  package init?(journalBytes bytes: [UInt8]) {
+    let value = unsafe bytes.withUnsafeBytes { all -> PropertyListValue? in
+      var reader = unsafe ByteReader(all, 0..<all.count)
+      guard let value = ValueCoding.read(&reader), reader.isAtEnd else { return nil }
+      return value
+    }
+    guard let value else { return nil }
+    self = value
   }
 }

@@ -1,11 +1,11 @@
-internal import AppContainers
+package import AppContainers
 internal import CofferFiles
 internal import Glibc
 
 /// The directories and the host of the domains of a search list. No directories are created. Immutable.
 public struct SearchPlaces: Sendable, Equatable {
   /// Set in an app that `coffer app run` has started; `user` is in its container then.
-  let app: RunningApp?
+  package let app: RunningApp?
   /// The user's preferences. Domains for this machine only are in its directory `ByHost`.
   public let user: String
   /// The administrator's forced settings: files in this directory for all users, and with precedence those in `users/UID`.

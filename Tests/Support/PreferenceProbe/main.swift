@@ -132,6 +132,28 @@ case "write":
   // Messages for people go to another stream than the output for programs.
   store.set(Data(count: 2 << 20), forKey: "large")
   say("done")
+case "synced-set":
+  NSUbiquitousKeyValueStore.default.set(next() as String?, forKey: next())
+case "synced-get":
+  say(NSUbiquitousKeyValueStore.default.string(forKey: next()) ?? "nil")
+case "synced-kill":
+  NSUbiquitousKeyValueStore.default.set(next() as String?, forKey: next())
+  raise(SIGKILL)
+case "synced-synchronize":
+  say("\(NSUbiquitousKeyValueStore.default.synchronize())")
+case "synced-watch":
+  // Says each notification, and the present value of its first key. Each line of the input is a call of `synchronize`.
+  let synced = NSUbiquitousKeyValueStore.default
+  let token = NotificationCenter.default.addObserver(
+    forName: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: synced, queue: nil
+  ) { notification in
+    let keys = notification.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? []
+    let reason = notification.userInfo?[NSUbiquitousKeyValueStoreChangeReasonKey] as? Int ?? -1
+    say("\(reason) \(keys.joined(separator: ",")) \(keys.first.flatMap { synced.string(forKey: $0) } ?? "nil")")
+  }
+  say("ready")
+  while readLine() != nil { say("synchronize \(synced.synchronize())") }
+  NotificationCenter.default.removeObserver(token)
 case "wrap":
   // The value that a wrapper of this program reads, several times.
   let key = Key(next(), default: 7)
