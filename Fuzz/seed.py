@@ -175,7 +175,7 @@ SEEDS["sync-body"] = [u16(kind)[:1] + payload for kind, payload in WRITER.payloa
     b"\2" + bytes(32) + WRITER.devices[1].record.pack(), b"\3" + bytes(35) + b"\1\0" + bytes(16), b"\4" + bytes(48) + b"\2",
     b"\6" + bytes(72) + b"\1\0" + bytes(32), b"\7", b"\x08" + bytes(72) + b"\1\0" + bytes(16)]
 SEEDS["sync-item"] = [sync_vectors.item(b"default", "bob", "label")[0], sync_vectors.item("café".encode(), "", protection=2)[0]]
-SEEDS["sync-setting"] = [sync_vectors.setting(b"store", b"key", b"\6\1\0\0\0a")[0]]
+SEEDS["sync-setting"] = [sync_vectors.setting(b"store", b"key", b"\6\1\0\0\0a")[0], sync_vectors.setting("café".encode(), b"\n", b"\7")[0]]
 SEEDS["sync-state"] = [b"".join(WRITER.log.state.rows())[:4000]] + list(WRITER.log.state.rows())[:6]
 SEEDS["sync-welcome"] = [bytes(range(124))]
 

@@ -134,38 +134,52 @@ def item_content(b):
     return tag("sync-item", text(group) + u8(cls) + primary)
 
 
-def setting_content(b):
-    r = Reader(b)
+def setting_name(r):
+    """The store and the key, which come before the value of a setting."""
     store = r.take(r.int(2))
     key = r.take(r.int(2))
     try:
         store.decode("utf-8"), key.decode("utf-8")
     except UnicodeDecodeError:
         raise Void("form") from None
-    if not 1 <= len(store) <= 255 or not 1 <= len(key) <= 64 or r.at == len(b):
+    if not 1 <= len(store) <= 255 or not 1 <= len(key) <= 64 or has_control(store):
         raise Void("form")
-    return store, tag("sync-setting", text(store) + text(key))
+    return store, key
+
+
+def setting_content(b):
+    r = Reader(b)
+    store, key = setting_name(r)
+    if r.at == len(b):
+        raise Void("form")
+    return store, key
 
 
 class Value:
     """Bytes, or the name of an object with the length of its content."""
 
-    def __init__(self, data=None, name=None, length=None):
-        self.data, self.name = data, name
+    def __init__(self, data=None, name=None, length=None, setting=None):
+        """setting: the store and the key, for an object that is the value of a setting."""
+        self.data, self.name, self.setting = data, name, setting
         self.length = len(data) if name is None else length
 
     def pack(self):
-        return u32(self.length) + self.data if self.name is None else u32(self.length | 1 << 31) + self.name
+        if self.name is None:
+            return u32(self.length) + self.data
+        return u32(self.length | 1 << 31) + self.name + b"".join(u16(len(part)) + part for part in self.setting or ())
 
     @classmethod
     def read(cls, r, register, kind):
         word = r.int(4)
         length = word & 0x7FFFFFFF
         if word >> 31:
-            if register == LIFE or kind == SETTING or not MAX_INLINE < length <= (
-                    MAX_CONTENT if register == CONTENT else MAX_VALUE):
+            name = r.take(32)
+            setting = setting_name(r) if kind == SETTING and register == CONTENT else None
+            whole = length + (4 + len(setting[0]) + len(setting[1]) if setting else 0)
+            if register == LIFE or whole <= MAX_INLINE or length > (
+                    MAX_CONTENT if register == CONTENT and kind == ITEM else MAX_VALUE):
                 raise Void("form")
-            return cls(name=r.take(32), length=length)
+            return cls(name=name, length=length, setting=setting)
         if length > MAX_INLINE:
             raise Void("form")
         value = cls(r.take(length))
@@ -252,8 +266,13 @@ class Entity:
                     self.gone[least, register] = [generation, True]
 
     def usage(self):
+        """Of a setting: the bytes of its key and of its value."""
         content = self.shown(CONTENT)
-        return (1, content.length) if self.exists() and content else (0, 0)
+        if not self.exists() or not content:
+            return 0, 0
+        if content.setting:
+            return 1, len(content.setting[1]) + content.length
+        return 1, content.length - 4 - len(setting_content(content.data)[0])
 
 
 class State:
@@ -513,12 +532,13 @@ class Log:
     def check_content(self, operation):
         store = None
         for register, _, value in operation.parts:
-            if register != CONTENT or value.name is not None:
+            if register != CONTENT or value.name is not None and operation.kind == ITEM:
                 continue
             if operation.kind == ITEM:
                 tag_ = item_content(value.data)
             else:
-                store, tag_ = setting_content(value.data)
+                store, key = value.setting or setting_content(value.data)
+                tag_ = tag("sync-setting", text(store) + text(key))
             if tag_ != operation.tag:
                 raise Void("tag")
         return store

@@ -253,12 +253,17 @@ def malformed(w, owner, member):
         w.void("form", 5, owner, Operation(ITEM, owner.id, tag_, 5, [(CONTENT, [], Value(bad))]).pack(owner.id))
     good = setting(b"s", b"k", b"\1")
     for bad in (b"", b"\5\0s", setting(b"", b"k", b"\1")[0], setting(b"s", b"", b"\1")[0], setting(b"s" * 256, b"k", b"\1")[0],
-                setting(b"s", b"k" * 65, b"\1")[0], setting(b"s", b"k", b"")[0], setting(b"\xff", b"k", b"\1")[0]):
+                setting(b"s", b"k" * 65, b"\1")[0], setting(b"s", b"k", b"")[0], setting(b"\xff", b"k", b"\1")[0],
+                setting(b"s", b"\xff", b"\1")[0], setting(b"a\nb", b"k", b"\1")[0]):
         w.void("form", 5, owner, Operation(SETTING, owner.id, good[1], 5, [(CONTENT, [], Value(bad))]).pack(owner.id))
     w.void("tag", 5, owner, Operation(ITEM, owner.id, bytes(16), 5, [content_part]).pack(owner.id))
     w.void("tag", 5, owner, Operation(SETTING, owner.id, tag_, 5, [(CONTENT, [], Value(good[0]))]).pack(owner.id))
-    w.void("form", 5, owner, Operation(
-        SETTING, owner.id, good[1], 5, [(CONTENT, [], Value(name=bytes(32), length=70_000))]).pack(owner.id))
+    # An object without a name, one that is too short or too long, one of another name, and one of a life.
+    for cause, register, length, name in (
+            ("form", CONTENT, 70_000, None), ("form", CONTENT, 65_530, (b"s", b"k")), ("form", CONTENT, 1_048_577, (b"s", b"k")),
+            ("form", CONTENT, 70_000, (b"", b"k")), ("tag", CONTENT, 70_000, (b"s", b"l")), ("form", LIFE, 70_000, None)):
+        w.void(cause, 5, owner, Operation(SETTING, owner.id, good[1], 5, [
+            (register, [], Value(name=bytes(32), length=length, setting=name))]).pack(owner.id))
 
 
 def fold(w, owner, member):
@@ -294,6 +299,34 @@ def fold(w, owner, member):
         body, setting_tag = setting(b"store", b"k%d" % number, b"\6" + bytes([number]) * (number * 100))
         w.write(5, owner, Operation(SETTING, owner.id, setting_tag, number, [
             (CONTENT, [], Value(body)), (LIFE, [], Value(b"\1"))]).pack(owner.id))
+    quota(w, owner)
+
+
+def quota(w, owner):
+    """The last byte of a store, the last key, and those behind them; the shortest object."""
+    full = []
+
+    def put(store, key, value, replaced=(), modified=1):
+        tag_ = setting(store, key, b"")[1]
+        operation = Operation(SETTING, owner.id, tag_, modified, [(CONTENT, sorted(replaced), value), (LIFE, [], Value(b"\1"))])
+        full.append(operation)
+        return operation.pack(owner.id)
+
+    def object_(store, key, length):
+        return Value(name=bytes(32), length=length, setting=(store, key))
+
+    w.write(5, owner, put(b"full", b"large", object_(b"full", b"large", 983_000)))
+    w.write(5, owner, put(b"full", b"small", object_(b"full", b"small", 65_536 - 12)))
+    rest = 1_048_576 - 983_005 - 65_529
+    w.write(5, owner, put(b"full", b"k", Value(setting(b"full", b"k", bytes(rest))[0])))
+    w.write(5, owner, put(b"full", b"k", Value(setting(b"full", b"k", bytes(rest - 1))[0])))
+    # It replaces nothing where it is refused, and what is shorter is taken.
+    w.write(5, owner, put(b"full", b"k", Value(setting(b"full", b"k", bytes(rest))[0]), [full[-1].dot], 2))
+    w.write(5, owner, put(b"full", b"k", Value(setting(b"full", b"k", b"\1")[0]), [full[-2].dot], 3))
+    w.write(5, owner, b"".join(put(b"keys", b"%d" % n, Value(setting(b"keys", b"%d" % n, b"\1")[0])) for n in range(1025)))
+    # Names that Unicode takes for equal are two stores.
+    for store in ("caf\u00e9", "cafe\u0301"):
+        w.write(5, owner, put(store.encode(), b"k", object_(store.encode(), b"k", 1_000_000)))
 
 
 def main():

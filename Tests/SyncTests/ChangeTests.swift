@@ -132,7 +132,7 @@ import VaultCore
     #expect(space.owner.state.quota.used(by: "store").keys == 1024)
     #expect(try other.state.digest(other.values) == space.owner.state.digest(space.owner.values))
     // A deletion makes room for one, and a value that fills the store is refused.
-    try space.owner.delete([EntityKey(.setting, SettingContent.tag(store: "store", key: "k0"))], ofGroupWith: 1024, at: 2)
+    try space.owner.delete([EntityKey(.setting, SettingName(store: "store", key: "k0").tag)], ofGroupWith: 1024, at: 2)
     try space.owner.write(SettingContent(store: "store", key: "new", value: [1]), at: 3)
     for number in 1...17 {
       try space.owner.write(SettingContent(store: "store", key: "k\(number)", value: [UInt8](repeating: 1, count: 62_000)), at: 3)
@@ -141,7 +141,7 @@ import VaultCore
     #expect(space.owner.refused.count == 1 && space.owner.state.quota.used(by: "store").keys == 1024)
     // Another store has its own, up to the last byte.
     for key in "abcdefghijklmnop" {
-      let value = [UInt8](repeating: 1, count: Value.maximumInlineCount - 9)
+      let value = [UInt8](repeating: 1, count: Value.maximumInlineCount - 1)
       try space.owner.write(SettingContent(store: "full", key: "\(key)", value: value), at: 1)
     }
     try space.synchronise(&space.owner)
@@ -149,12 +149,51 @@ import VaultCore
     try space.owner.write(SettingContent(store: "full", key: "q", value: [1]), at: 1)
     try space.synchronise(&space.owner)
     #expect(space.owner.refused.count == 2)
-    #expect(throws: VoidCause.form) {
-      let value = [UInt8](repeating: 1, count: Value.maximumInlineCount)
-      try space.owner.write(SettingContent(store: "large", key: "k", value: value), at: 1)
-    }
     try space.synchronise(&other)
     #expect(try other.state.digest(other.values) == space.owner.state.digest(space.owner.values))
+  }
+
+  @Test(arguments: [1, 65_524, 65_525, 1 << 20, 1 << 20 + 1]) func aSettingIsOneValueHoweverLong(count: Int) throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    let value = [UInt8](repeating: 7, count: count)
+    guard count <= 1 << 20 else {
+      #expect(throws: VoidCause.form) { try SettingContent(store: "store", key: "key", value: value) }
+      return
+    }
+    // A store with a whole MiB of values has no room for a key.
+    let isRefused = count == 1 << 20
+    let setting = try SettingContent(store: "store", key: "key", value: value)
+    try space.owner.write(setting, at: 1)
+    #expect(space.owner.keptObjects.count == (count > 65_524 ? 1 : 0))
+    space.owner = try space.owner.restored()
+    try space.synchronise(&space.owner)
+    try space.synchronise(&other)
+    let key = EntityKey(.setting, setting.name.tag)
+    #expect(space.owner.refused.count == (isRefused ? 1 : 0) && (other.shown(key)?.exists == true) == !isRefused)
+    #expect(other.state.quota.used(by: "store").bytes == (isRefused ? 0 : count + 3))
+    guard let shown = other.shown(key)?.shown(.content) else { return }
+    #expect(try other.setting(of: shown) { try space.engine.get($0) } == setting)
+    guard count > 65_524 else { return }
+    #expect(throws: (any Error).self) { try other.setting(of: shown) { _ in nil } }
+    // The name of a large setting is in the rows of a checkpoint too.
+    #expect(try space.appendCheckpoint())
+    let late = try space.join(2, .member)
+    #expect(late.state.quota.used(by: "store") == space.owner.state.quota.used(by: "store"))
+    #expect(try late.setting(of: try #require(late.shown(key)?.shown(.content))) { try space.engine.get($0) } == setting)
+    #expect(space.owner.neededObjects.isSuperset(of: other.shown(key)?[.content].compactMap(\.value.object) ?? []))
+  }
+
+  @Test func namesOfSettingsAreBytes() throws {
+    let (one, two) = (try SettingName(store: "caf\u{E9}", key: "k"), try SettingName(store: "cafe\u{301}", key: "k"))
+    #expect(one != two && one.tag != two.tag && Set([one, two]).count == 2)
+    var space = try Space()
+    for name in [one, two] { try space.owner.write(SettingContent(name, value: [UInt8](repeating: 1, count: 600_000)), at: 1) }
+    try space.synchronise(&space.owner)
+    #expect(space.owner.refused.isEmpty && space.owner.state.quota.used(by: one.store).keys == 1)
+    // A device could not read its own files with such a store.
+    #expect(throws: VoidCause.form) { try SettingName(store: "a\nb", key: "k") }
+    #expect(throws: Never.self) { try SettingName(store: "s", key: "a\nb") }
   }
 
   /// A value that a removed device could open is sealed anew before it is appended.
@@ -166,6 +205,8 @@ import VaultCore
     let large = String(repeating: "x", count: 70_000)
     let key = try Space.write("bob", large, in: &other)
     try Space.change(key, "small", at: 2, in: &other)
+    let setting = try SettingContent(store: "s", key: "k", value: [UInt8](repeating: 1, count: 70_000))
+    try other.write(setting, at: 3)
     let before = other.pending.map(\.operation.dot)
     space.owner.remove([third.id])
     try space.synchronise(&space.owner)
@@ -173,8 +214,10 @@ import VaultCore
     #expect(other.epoch == 1 && other.pending.isEmpty)
     #expect(try Space.secrets(key, in: other) == ["small"])
     let operations = try other.keptOperations()
-    #expect(operations.count == 2 && operations.allSatisfy { !before.contains($0.dot) })
-    guard case .object(let name, 70_000)? = operations[0][.secret]?.value else { throw Halt.keyMissing }
+    #expect(operations.count == 3 && operations.allSatisfy { !before.contains($0.dot) })
+    let renewed = try #require(operations[2][.content]?.value)
+    #expect(try other.setting(of: renewed) { try space.engine.get($0) } == setting)
+    guard case .object(let name, 70_000, nil)? = operations[0][.secret]?.value else { throw Halt.keyMissing }
     #expect(try space.engine.get(name)?.prefix(4) == [1, 0, 0, 0])
     #expect(try space.engine.get(name)?.count == 4 + 40 + 73_728)
   }

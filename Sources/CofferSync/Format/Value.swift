@@ -22,8 +22,9 @@ package struct ObjectName: Hashable, Sendable {
 package enum Value: Equatable, Sendable {
   case clear([UInt8])
   case secret(SealedSecret)
-  /// A value that lies in an object of the engine, with the length of the value.
-  case object(ObjectName, count: Int)
+  /// A value that lies in an object of the engine, with the length of the value. The value of a setting lies there without its name,
+  /// which the fold needs and which is never read from an object.
+  case object(ObjectName, count: Int, of: SettingName? = nil)
 
   /// In bytes. A longer value is an object.
   package static let maximumInlineCount = 65_536
@@ -33,9 +34,11 @@ package enum Value: Equatable, Sendable {
     switch self {
     case .clear(let bytes): bytes.count
     case .secret(let secret): secret.count
-    case .object(_, let count): count
+    case .object(_, let count, _): count
     }
   }
+
+  package var object: ObjectName? { if case .object(let name, _, _) = self { name } else { nil } }
 
   func write(to writer: inout BodyWriter, _ values: ValueKey) throws {
     switch self {
@@ -45,9 +48,10 @@ package enum Value: Equatable, Sendable {
     case .secret(let secret):
       writer.append(UInt32(secret.count))
       writer.append(LockedBytes(try values.open(secret)))
-    case .object(let name, let count):
+    case .object(let name, let count, let setting):
       writer.append(UInt32(count) | Self.objectBit)
       writer.append(name.digest)
+      if let setting { writer.append(setting.bytes) }
     }
   }
 
@@ -56,18 +60,34 @@ package enum Value: Equatable, Sendable {
     let word: UInt32 = try reader.readInteger()
     let count = Int(word & ~Self.objectBit)
     if word & Self.objectBit != 0 {
-      // The quota needs the store that the content of a setting names, and no entry waits for an object.
-      let maximum = register == .content ? ItemContent.maximumByteCount : Padding.maximumCount
-      guard register != .life, kind == .item, count > Self.maximumInlineCount, count <= maximum else {
+      let maximum = register == .content && kind == .item ? ItemContent.maximumByteCount : Padding.maximumCount
+      let name = ObjectName(digest: try reader.readDigest())
+      let setting = kind == .setting && register == .content ? try SettingName { try reader.read($0) } : nil
+      guard register != .life, count + (setting?.bytes.count ?? 0) > Self.maximumInlineCount, count <= maximum else {
         throw VoidCause.form
       }
-      self = .object(ObjectName(digest: try reader.readDigest()), count: count)
+      self = .object(name, count: count, of: setting)
     } else {
       guard count <= Self.maximumInlineCount else { throw VoidCause.form }
       if register == .secret {
         self = .secret(try values.seal(try reader.readLocked(count)))
       } else {
         self = .clear(try reader.read(count))
+      }
+    }
+  }
+}
+
+extension Value {
+  /// The name of a setting in its register 1.
+  /// - Returns: nil for a value that no register 1 of a setting has.
+  /// - Throws: `form`.
+  package var settingName: SettingName? {
+    get throws {
+      switch self {
+      case .clear(let content): try SettingContent(parsing: content).name
+      case .object(_, _, let name): name
+      case .secret: nil
       }
     }
   }

@@ -131,8 +131,8 @@ extension Replica {
     let before = state
     do {
       state = try SpaceState(parts, digest: digest, values) { key, entity in
-        guard key.kind == .setting, case .clear(let content) = entity.shown(.content) else { return nil }
-        return try Self.tag(of: content, .setting).store
+        guard key.kind == .setting else { return nil }
+        return try entity.shown(.content)?.settingName?.store
       }
     } catch is VoidCause {
       throw Halt.checkpointFalse

@@ -15,24 +15,30 @@ extension Replica {
   }
 
   /// Fixes a change as an operation: it replaces what its author saw, and nothing that this device learns later.
+  @discardableResult
   private mutating func change(
     _ key: EntityKey, _ written: [(Register, Value)], _ seen: SeenWrites, at modified: Int64, isHeld: Bool = false
-  ) throws {
+  ) throws -> Identifier {
     let parts = written.map { register, value in
       Operation.Part(register: register, replaced: seen[register].sorted(), value: value)
     }
     let operation = try Operation(key.kind, author: id, tag: key.tag, modified: modified, parts: parts, values)
     pending.append(PendingOperation(operation: operation, isHeld: isHeld))
+    return operation.dot
   }
 
   private mutating func value(_ register: Register, _ bytes: borrowing Secret) throws -> Value {
     guard bytes.count > Value.maximumInlineCount else {
       return register == .secret ? .secret(try values.seal(bytes)) : .clear(bytes.copyIntoUnprotectedBytes())
     }
+    return try object(bytes)
+  }
+
+  private mutating func object(_ bytes: borrowing Secret, of setting: SettingName? = nil) throws -> Value {
     let object = try sealer.seal(bytes, epoch: position.epoch)
     let name = ObjectName(of: object)
     uploads[name] = object
-    return .object(name, count: bytes.count)
+    return .object(name, count: bytes.count, of: setting)
   }
 
   /// Writes an item: the parts that a person has changed.
@@ -56,12 +62,30 @@ extension Replica {
   }
 
   /// Writes a setting.
-  /// - Throws: `form`, for one that is too long.
-  package mutating func write(_ setting: SettingContent, at modified: Int64) throws {
-    guard setting.bytes.count <= Value.maximumInlineCount else { throw VoidCause.form }
-    let value = try value(.content, Secret(copying: setting.bytes))
-    let key = EntityKey(.setting, setting.tag)
-    try change(key, [(.content, value), (.life, Operation.alive)], SeenWrites(shown(key)), at: modified)
+  /// - Parameters:
+  ///   - setting: The name and the value.
+  ///   - modified: In milliseconds since 1970.
+  ///   - seen: The writes that the person saw; nil: those that this device shows.
+  /// - Returns: The dot of the operation.
+  @discardableResult
+  package mutating func write(_ setting: SettingContent, at modified: Int64, seen: SeenWrites? = nil) throws -> Identifier {
+    let isLarge = setting.bytes.count > Value.maximumInlineCount
+    let value: Value =
+      isLarge ? try object(Secret(copying: setting.value), of: setting.name) : .clear(setting.bytes)
+    let key = EntityKey(.setting, setting.name.tag)
+    return try change(key, [(.content, value), (.life, Operation.alive)], seen ?? SeenWrites(shown(key)), at: modified)
+  }
+
+  /// The content of a setting in this space.
+  /// - Parameters:
+  ///   - value: The value of register 1.
+  ///   - objects: The large values of the engine.
+  /// - Throws: `objectMissing`; `tag` for an object that does not open or has another length.
+  package func setting(of value: Value, _ objects: ObjectSource) throws -> SettingContent {
+    guard case .object(_, _, let name?) = value else {
+      return try SettingContent(parsing: content(of: value, objects).secret.copyIntoUnprotectedBytes())
+    }
+    return try SettingContent(name, value: content(of: value, objects).secret.copyIntoUnprotectedBytes())
   }
 
   /// Deletes items or settings of one group, or one store.
@@ -103,7 +127,7 @@ extension Replica {
     switch value {
     case .clear(let bytes): return LockedBytes(try Secret(copying: bytes))
     case .secret(let secret): return LockedBytes(try values.open(secret))
-    case .object(let name, let count): return try resolve(name, count: count) { try uploads[$0] ?? objects($0) }
+    case .object(let name, let count, _): return try resolve(name, count: count) { try uploads[$0] ?? objects($0) }
     }
   }
 
@@ -117,12 +141,12 @@ extension Replica {
       var parts = try old.parts.map { part in
         let more = part.replaced.compactMap { renewed[$0] }
         hasChanged = hasChanged || !more.isEmpty
-        guard case .object(let name, _) = part.value, let object = uploads[name], let content = try sealer.open(object) else {
-          return (part.register, part.replaced + more, part.value)
-        }
+        guard case .object(let name, _, let setting) = part.value, let sealed = uploads[name],
+          let content = try sealer.open(sealed)
+        else { return (part.register, part.replaced + more, part.value) }
         hasChanged = true
         uploads[name] = nil
-        return (part.register, part.replaced + more, try value(part.register, content.secret))
+        return (part.register, part.replaced + more, try object(content.secret, of: setting))
       }
       guard hasChanged else { continue }
       for index in parts.indices { parts[index].1.append(old.dot) }

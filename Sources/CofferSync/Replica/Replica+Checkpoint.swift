@@ -56,7 +56,7 @@ extension Replica {
   package var neededObjects: Set<ObjectName> {
     var names = Set(checkpoints.flatMap(\.objects)).union(namedObjects.map(\.name)).union(uploads.keys)
     for entity in state.entities.values {
-      for case .object(let name, _) in Register.allCases.flatMap({ entity[$0].map(\.value) }) { names.insert(name) }
+      names.formUnion(Register.allCases.flatMap { entity[$0].compactMap(\.value.object) })
     }
     return names
   }

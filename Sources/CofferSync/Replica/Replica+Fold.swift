@@ -68,8 +68,7 @@ extension Replica {
     for (index, operation) in operations.enumerated() {
       let outcome = state.fold(operation, store: stores[index])
       if outcome == .refused, operation.author == id { refused.append(operation) }
-      for part in operation.parts {
-        guard case .object(let name, _) = part.value else { continue }
+      for name in operation.parts.compactMap(\.value.object) {
         namedObjects.append((position.number, name))
         uploads[name] = nil
       }

@@ -42,7 +42,7 @@ extension Replica {
     pending = PendingOperations(operations.map { PendingOperation(operation: $0) } + own)
     // The engine of a lost history may lack them.
     for operation in pending.map(\.operation) {
-      for case .object(let name, _) in operation.parts.map(\.value) where uploads[name] == nil {
+      for name in operation.parts.compactMap(\.value.object) where uploads[name] == nil {
         uploads[name] = try engine.get(name)
       }
     }

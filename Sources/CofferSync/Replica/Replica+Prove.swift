@@ -136,28 +136,24 @@ extension Replica {
     return content
   }
 
-  /// Checks that each content is that of its tag. One that lies in an object is checked when it is shown: a member that names an object
-  /// which is not there would stop all devices.
+  /// Checks that each content is that of its tag. One of an item that lies in an object is checked when it is shown: a member that
+  /// names an object which is not there would stop all devices.
   /// - Returns: The stores of settings.
   private func stores(of operations: [Operation]) throws -> [Int: String] {
     var stores: [Int: String] = [:]
     for (index, operation) in operations.enumerated() {
       for part in operation.parts {
-        guard part.register == .content, case .clear(let content) = part.value else { continue }
-        let (tag, store) = try Self.tag(of: content, operation.kind)
-        guard tag == operation.tag else { throw VoidCause.tag }
-        stores[index] = store
+        guard part.register == .content else { continue }
+        switch operation.kind {
+        case .item:
+          guard case .clear(let content) = part.value else { continue }
+          guard try ItemContent(parsing: content).tag == operation.tag else { throw VoidCause.tag }
+        case .setting:
+          guard let name = try part.value.settingName, name.tag == operation.tag else { throw VoidCause.tag }
+          stores[index] = name.store
+        }
       }
     }
     return stores
-  }
-
-  static func tag(of content: [UInt8], _ kind: Kind) throws -> (Identifier, store: String?) {
-    switch kind {
-    case .item: return (try ItemContent(parsing: content).tag, nil)
-    case .setting:
-      let setting = try SettingContent(parsing: content)
-      return (setting.tag, setting.store)
-    }
   }
 }

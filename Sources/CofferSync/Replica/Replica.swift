@@ -38,6 +38,9 @@ package struct Replica: Sendable {
 
   /// Operations of this device that the quota of settings has refused.
   package internal(set) var refused: [Operation] = []
+  /// The caller keeps their values.
+  package mutating func forgetRefused() { refused = [] }
+
   /// Histories that others have left.
   package internal(set) var leftHistories: [(device: Identifier, left: LeftHistory)] = []
   /// The number of void entries since the last one that was not.

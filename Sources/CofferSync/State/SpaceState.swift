@@ -69,27 +69,30 @@ struct SettingsQuota: Equatable, Sendable {
 
   /// The stores of settings, by their tags.
   private(set) var stores: [Identifier: String] = [:]
-  private var usage: [String: Usage] = [:]
+  /// By the bytes of their names: texts that Unicode takes for equal are other stores.
+  private var usage: [[UInt8]: Usage] = [:]
 
-  func used(by store: String) -> Usage { usage[store] ?? Usage() }
+  func used(by store: String) -> Usage { usage[Array(store.utf8)] ?? Usage() }
 
   /// Notes the store of a setting, which its content names.
   mutating func name(_ tag: Identifier, _ store: String) { stores[tag] = store }
 
-  private static func usage(of entity: Entity?) -> Usage {
+  /// A key and its shown value, without the name of the store and the lengths.
+  private static func usage(of entity: Entity?, in store: String) -> Usage {
     guard let entity, entity.exists, let value = entity.shown(.content) else { return Usage() }
-    return Usage(keys: 1, bytes: value.count)
+    if case .object(_, let count, let name?) = value { return Usage(keys: 1, bytes: name.key.utf8.count + count) }
+    return Usage(keys: 1, bytes: value.count - store.utf8.count - 4)
   }
 
   /// Counts a change, unless a store would have more than before and more than it may have.
   mutating func accepts(_ tag: Identifier, from before: Entity?, to after: Entity) -> Bool {
     guard let store = stores[tag] else { return true }
-    let (old, new, total) = (Self.usage(of: before), Self.usage(of: after), used(by: store))
+    let (old, new, total) = (Self.usage(of: before, in: store), Self.usage(of: after, in: store), used(by: store))
     let next = Usage(keys: total.keys - old.keys + new.keys, bytes: total.bytes - old.bytes + new.bytes)
     guard next.keys <= Self.maximumKeyCount || next.keys <= total.keys,
       next.bytes <= Self.maximumByteCount || next.bytes <= total.bytes
     else { return false }
-    usage[store] = next
+    usage[Array(store.utf8)] = next
     return true
   }
 }

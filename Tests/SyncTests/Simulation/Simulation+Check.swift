@@ -30,6 +30,7 @@ extension Simulation {
     coverage.checkpoints += replica.checkpoints.count
     coverage.conflicts += replica.state.entities.values.filter { $0[.secret].count > 1 || $0[.content].count > 1 }.count
     coverage.voidEntries += replica.kept.filter { !$0.isValid }.count
+    coverage.refused += devices.filter { !$0.replica.refused.isEmpty }.count
   }
 
   /// No history has an entry that a device made, behind the entry that removed it.
@@ -55,11 +56,13 @@ extension Simulation {
     for (device, dot) in folded where indices.contains(device) {
       guard accepted.contains(dot) else { throw Fault.lost }
     }
+    let quota = try QuotaModel(operations)
+    guard quota.used == replica.state.quota.used(by: Self.store).bytes else { throw Fault.quotaWrong }
     let known = Set(changes.map(\.dot))
     for (key, all) in Dictionary(grouping: changes, by: \.key) {
       // Values that a device completed, or that were written anew, are not among the changes.
       guard !operations.contains(where: { $0.key == key && !known.contains($0.dot) }) else { continue }
-      try checkEntity(replica, key, all.filter { accepted.contains($0.dot) })
+      try checkEntity(replica, key, all.filter { accepted.contains($0.dot) && !quota.refused.contains($0.dot) })
     }
   }
 

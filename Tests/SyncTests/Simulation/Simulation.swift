@@ -8,7 +8,7 @@ import VaultCore
 struct Simulation {
   /// A promise that did not hold.
   enum Fault: String, Error, Hashable {
-    case lost, resurrected, acceptedAfterRemoval, notConverged, stillPending, itemLost
+    case lost, resurrected, acceptedAfterRemoval, notConverged, stillPending, itemLost, quotaWrong
   }
 
   /// A change that a person has made and that the vault holds.
@@ -44,6 +44,7 @@ struct Simulation {
     let random32 = [UInt8](repeating: UInt8(truncatingIfNeeded: seed), count: 32)
     var first = try Replica(founding: founder, random: random32, ValueKey())
     space = first.space
+    try first.pending.append(Self.nearlyFull(of: first))
     try first.synchronise(with: engine) { _ in }
     let count = Int.random(in: 2...8, using: &random)
     let identities = try (1..<count).map { try Self.identity($0) }
@@ -66,6 +67,19 @@ struct Simulation {
     return try DeviceIdentity(signingSeed: seed(1), boxSeed: seed(2), person: index % 3 == 1 ? "ada" : "bob", name: "\(index)")
   }
 
+  /// A setting that leaves few bytes of the store. The fold never reads its object, which is nowhere.
+  private static func nearlyFull(of device: Replica) throws -> PendingOperation {
+    let name = try SettingName(store: store, key: "full")
+    let value = Value.object(ObjectName(of: []), count: SettingsQuota.maximumByteCount - 600, of: name)
+    let parts = [(Register.content, value), (.life, CofferSync.Operation.alive)].map { register, value in
+      CofferSync.Operation.Part(register: register, replaced: [], value: value)
+    }
+    return PendingOperation(
+      operation: try CofferSync.Operation(.setting, author: device.id, tag: name.tag, modified: 0, parts: parts, device.values))
+  }
+
+  static let store = "store"
+
   /// How often the schedules met a situation.
   struct Coverage {
     var accepted = 0
@@ -75,9 +89,12 @@ struct Simulation {
     var checkpoints = 0
     var conflicts = 0
     var voidEntries = 0
+    var refused = 0
     var settled = 0
 
-    var isComplete: Bool { ![accepted, crashes, forgeries, removals, checkpoints, conflicts, voidEntries, settled].contains(0) }
+    var isComplete: Bool {
+      ![accepted, crashes, forgeries, removals, checkpoints, conflicts, voidEntries, refused, settled].contains(0)
+    }
 
     static func += (left: inout Coverage, right: Coverage) {
       left.accepted += right.accepted
@@ -87,6 +104,7 @@ struct Simulation {
       left.checkpoints += right.checkpoints
       left.conflicts += right.conflicts
       left.voidEntries += right.voidEntries
+      left.refused += right.refused
       left.settled += right.settled
     }
   }
@@ -140,14 +158,14 @@ struct Simulation {
     clock += 1
     let modified = clock + (number(below: 4) == 0 ? Int64(number(below: 2) * 2 - 1) * 631_152_000_000 : 0)
     nextValue += 1
-    let value = "v\(nextValue)"
     let isSetting = number(below: 4) == 0
+    let value = "v\(nextValue)" + (isSetting ? String(repeating: "x", count: number(below: 400)) : "")
     var attributes = Attributes()
     attributes["account"] = .text(name)
     attributes["label"] = .text(value)
     let content = try ItemContent(Item(.genericPassword, attributes), in: .standard, accessibility: .whenUnlocked)
-    let setting = try SettingContent(store: "store", key: name, value: [6] + Array(value.utf8))
-    let key = isSetting ? EntityKey(.setting, setting.tag) : EntityKey(.item, content.tag)
+    let setting = try SettingContent(store: Self.store, key: name, value: [6] + Array(value.utf8))
+    let key = isSetting ? EntityKey(.setting, setting.name.tag) : EntityKey(.item, content.tag)
     let seen = device.replica.shown(key)
     let isDeletion = number(below: 5) == 0 && seen?.exists == true
     let values = try seen.map { try Self.values($0, key.kind, device.replica.values) } ?? []
