@@ -70,6 +70,12 @@ enum OpenSpace {
     try SpaceSession(space, in: keychain, files: directory())
   }
 
+  /// The states of all spaces of a vault.
+  /// - Parameter space: One that is left out: its files are open.
+  static func states(in keychain: Keychain, except space: Identifier? = nil) throws -> [LocalState] {
+    try DeviceKeys.spaces(in: keychain).filter { $0 != space }.map { try session($0, in: keychain).state }
+  }
+
   /// The state directory of the user.
   static func directory() throws -> String { try Places(environment: { Environment[$0] }).state }
 

@@ -24,6 +24,11 @@ extension SyncError: Explained {
       .init(.usage, "is not the address of a log", "dir:/PATH or ssh:HOST:/PATH, from the root; etcd:HOST:PORT")
     case .groupNotShared: .init(.usage, "is never shared", "groups that begin with coffer. are of this device alone")
     case .groupInOtherSpace: .init(.duplicate, "is shared in another space", "coffer sync unshare GROUP --space ID")
+    case .personalElsewhere:
+      .init(.duplicate, "this vault has a personal space already", "to leave it: coffer sync leave --space ID")
+    case .notPersonal:
+      .init(
+        .usage, "settings go through a personal space alone, and this space is none", "coffer sync init ENGINE --personal")
     case .noDevice: .init(.notFound, "names neither a device nor a person of the space", "coffer sync members lists them")
     case .severalDevices: .init(.severalMatch, "several devices have this name", "name one by its identifier")
     case .notAllowed: .init(.denied, "the role of this device does not allow it", "an owner can do it")

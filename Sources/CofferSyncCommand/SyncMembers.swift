@@ -61,8 +61,9 @@ struct SyncJoin: ParsableCommand {
     }
     let keychain = try OpenSpace.keychain()
     let offered = try session.offeredGroups()
-    let present = try offered.keys.filter { try keychain.contains($0) && !keychain.items(.init(group: $0)).isEmpty }
-    for group in offered.keys.sorted() where !present.contains(group) { try session.share(group, others: []) }
+    let unshared = offered.keys.filter { !session.state.groups.contains($0) }
+    let present = try unshared.filter { try keychain.contains($0) && !keychain.items(.init(group: $0)).isEmpty }
+    for group in unshared.sorted() where !present.contains(group) { try session.share(group, others: []) }
     try SyncNow.say(session.finish(), about: nil)
     for group in present.sorted() {
       Descriptor.error.note(

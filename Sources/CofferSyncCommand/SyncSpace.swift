@@ -18,6 +18,9 @@ struct NewDeviceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The name of this machine; its host name, if it is left out.", valueName: "name"))
   var device: String?
 
+  @Flag(help: "The space is yours alone: it shares the group default.")
+  var personal = false
+
   /// New keys, with the files and the item of the vault.
   /// - Parameter body: Founds or joins the space.
   /// - Returns: The space, open.
@@ -25,10 +28,23 @@ struct NewDeviceOptions: ParsableArguments {
     let address = try OpenSpace.address(engine)
     let (person, name) = (try checked(person ?? Self.user(), "--person"), try checked(device ?? Self.host(), "--device"))
     let keychain = try OpenSpace.keychain()
+    // Before the vault has keys: one of the spaces of a vault is the personal one.
+    let others = try personal ? OpenSpace.states(in: keychain) : []
+    if let other = others.first(where: \.settings.isPersonal) {
+      throw SyncError(.personalElsewhere, other.replica.space.description)
+    }
+    guard !others.contains(where: { $0.groups.contains(.standard) }) else {
+      throw SyncError(.groupInOtherSpace, AccessGroup.standard.name)
+    }
     let space = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: name) { identity in
       try LocalState(body(identity, address), engine: address.description)
     }
-    return try OpenSpace.session(space, in: keychain)
+    let session = try OpenSpace.session(space, in: keychain)
+    if personal {
+      try session.makePersonal()
+      try session.share(.standard, others: others)
+    }
+    return session
   }
 
   private func checked(_ name: String, _ option: String) throws -> String {
@@ -91,8 +107,7 @@ struct SyncShare: ParsableCommand {
     let group = try AccessGroup(group)
     let session = try space.session()
     let keychain = try OpenSpace.keychain()
-    let others = try DeviceKeys.spaces(in: keychain).filter { $0 != session.keys.space }
-      .map { try OpenSpace.session($0, in: keychain).state }
+    let others = try OpenSpace.states(in: keychain, except: session.keys.space)
     guard !session.state.groups.contains(group) else { return Descriptor.error.note("note: it is shared already\n") }
     try session.share(group, others: others)
     try SyncNow.say(session.finish(), about: nil)

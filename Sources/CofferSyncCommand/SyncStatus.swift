@@ -48,6 +48,7 @@ struct SyncStatus: ParsableCommand {
     ]
     let offered = try session.offeredGroups().keys.filter { !session.state.groups.contains($0) }.sorted().map(\.name)
     rows.append(row("offered", offered.joined(separator: ", ")))
+    if session.state.settings.isPersonal { rows.append(row("settings", session.settings().count)) }
     if let halt = replica.halt { rows.append(row("stopped", halt.explanation.message)) }
     if let waiting = replica.waiting { rows.append(row("waits", waiting)) }
     do {

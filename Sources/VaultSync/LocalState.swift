@@ -57,13 +57,16 @@ package struct Stamp: Equatable, Sendable {
 
 /// The state of this device in a space: the replica, and how the vault agrees with it.
 package struct LocalState: Sendable {
-  fileprivate static let formatVersion: UInt8 = 1
+  /// The first one has no settings.
+  fileprivate static let formatVersions: ClosedRange<UInt8> = 1...2
 
   package internal(set) var replica: Replica
   /// Where the log lies. See `EngineAddress`.
   package internal(set) var engine: String
   /// The groups whose items this device shares.
   package internal(set) var groups: Set<AccessGroup>
+  /// Which settings this device shares.
+  package internal(set) var settings = SettingsShare()
   /// The items of these groups that are in the space, by their tags.
   var rows: [Identifier: KnownRow] = [:]
   var stamp: Stamp
@@ -79,19 +82,20 @@ package struct LocalState: Sendable {
   /// The part that is not the replica.
   func header() throws -> LockedBytes {
     var writer = BodyWriter()
-    writer.append(Self.formatVersion)
+    writer.append(Self.formatVersions.upperBound)
     writer.append(text: engine)
     writer.append(UInt32(groups.count))
     for group in groups.sorted() { writer.append(text: group.name) }
     writer.append(stamp.bytes)
     writer.append(lastAppended)
     writer.append(UInt32(rows.count))
+    settings.write(to: &writer)
     return try writer.finish()
   }
 
   init(_ header: Header, rows: [Identifier: KnownRow], _ replica: Replica) {
     (self.replica, self.rows) = (replica, rows)
-    (engine, groups, stamp) = (header.engine, header.groups, header.stamp)
+    (engine, groups, settings, stamp) = (header.engine, header.groups, header.settings, header.stamp)
     lastAppended = header.lastAppended
   }
 
@@ -103,10 +107,11 @@ package struct LocalState: Sendable {
     let lastAppended: Int64
     /// The number of rows that follow.
     let rowCount: Int
+    let settings: SettingsShare
 
     init(reading frame: LockedBytes) throws {
       var reader = BodyReader(frame)
-      guard try reader.readByte(in: 1...1) == LocalState.formatVersion else { throw VoidCause.form }
+      let version = try reader.readByte(in: LocalState.formatVersions)
       engine = try reader.readName(atMost: 4096)
       let groupCount: UInt32 = try reader.readInteger()
       groups = Set(
@@ -114,6 +119,7 @@ package struct LocalState: Sendable {
       stamp = Stamp(instance: try reader.readIdentifier(), count: try reader.readInteger())
       lastAppended = try reader.readInteger()
       rowCount = Int(try reader.readInteger(UInt32.self))
+      settings = version > 1 ? try SettingsShare(reading: &reader) : SettingsShare()
       try reader.readEnd()
     }
   }

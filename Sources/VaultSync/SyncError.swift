@@ -20,6 +20,10 @@ package struct SyncError: Error, Equatable, Sendable {
     /// No device, or person, of that name.
     case noDevice
     case severalDevices
+    /// The vault is in another space of one person.
+    case personalElsewhere
+    /// Settings are those of one person, and the space is not of one.
+    case notPersonal
     /// The role of this device does not allow it.
     case notAllowed
     /// No device removes itself.
