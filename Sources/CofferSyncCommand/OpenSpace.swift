@@ -15,7 +15,7 @@ struct SpaceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The space, if this vault is in several.", valueName: "id"))
   var space: String?
 
-  private func identifier() throws -> Identifier? {
+  func identifier() throws -> Identifier? {
     guard let space else { return nil }
     guard let identifier = Identifier(hexadecimal: space) else {
       throw Failure.usage("--space \(space): is not an identifier of 32 digits", hint: "coffer sync status shows it")
@@ -52,11 +52,7 @@ struct SpaceOptions: ParsableArguments {
 enum OpenSpace {
   /// The vault of the agent: nothing here asks for a passphrase.
   static func keychain() throws -> Keychain {
-    // The owner of such a vault decides for each program, and no log of others writes into it.
-    guard try !SystemAgent.isUsed(environment: { Environment[$0] }) else {
-      throw Failure.usage("a vault of the system's agent is not shared", hint: "with a vault of your own: coffer init")
-    }
-    let keychain = try Keychain.connect(visibility: Visibility(isForEachRequest: true))
+    let keychain = try connect(visibility: Visibility(isForEachRequest: true))
     do {
       guard try !keychain.isLocked else { throw Failure(.locked, "the vault is locked", hint: unlocking) }
     } catch let error as KeychainError where error.code == .agent {
@@ -64,6 +60,15 @@ enum OpenSpace {
     }
     Hardening.hide()
     return keychain
+  }
+
+  /// The same, also if it is locked, or if there is no agent.
+  static func connect(visibility: Visibility) throws -> Keychain {
+    // The owner of such a vault decides for each program, and no log of others writes into it.
+    guard try !SystemAgent.isUsed(environment: { Environment[$0] }) else {
+      throw Failure.usage("a vault of the system's agent is not shared", hint: "with a vault of your own: coffer init")
+    }
+    return try Keychain.connect(visibility: visibility)
   }
 
   static func session(_ space: Identifier?, in keychain: Keychain) throws -> SpaceSession {
@@ -89,7 +94,7 @@ enum OpenSpace {
   /// - Throws: `EngineFailure`, as all calls of the engine.
   static func connect(
     _ address: EngineAddress, _ space: Identifier, _ purpose: EngineAddress.Purpose = .existing
-  ) throws(EngineFailure) -> any Engine {
+  ) throws(EngineFailure) -> ReachedEngine {
     do {
       let engine = try address.connect(space, purpose) { endpoints in
         try EtcdEngine(endpoints, EtcdCertificates(in: certificates()), space: space, purpose)
@@ -113,7 +118,7 @@ extension OpenSpace {
 }
 
 extension SpaceSession {
-  func connect() throws -> any Engine { try OpenSpace.connect(OpenSpace.address(state.engine), keys.space) }
+  func connect() throws -> ReachedEngine { try OpenSpace.connect(OpenSpace.address(state.engine), keys.space) }
 
   /// Appends what a command has changed.
   /// - Throws: `EngineFailure`: then it is appended with the next `coffer sync now`.

@@ -34,11 +34,13 @@ struct EngineFailure: Explained {
 }
 
 /// An engine whose errors name it.
-final class ReachedEngine: Engine {
-  private let engine: any Engine
+final class ReachedEngine: WaitingEngine {
+  private let engine: any WaitingEngine
   private let address: EngineAddress
 
-  init(_ engine: any Engine, _ address: EngineAddress) { (self.engine, self.address) = (engine, address) }
+  init(_ engine: any WaitingEngine, _ address: EngineAddress) { (self.engine, self.address) = (engine, address) }
+
+  var isDirectory: Bool { if case .directory = address { true } else { false } }
 
   private func reached<Result>(_ body: () throws -> Result) throws(EngineFailure) -> Result {
     do { return try body() } catch { throw EngineFailure(error, address) }
@@ -54,6 +56,13 @@ final class ReachedEngine: Engine {
 
   func put(_ name: ObjectName, _ object: [UInt8]) throws(EngineFailure) { try reached { try engine.put(name, object) } }
   func get(_ name: ObjectName) throws(EngineFailure) -> [UInt8]? { try reached { try engine.get(name) } }
+
+  func beginWaiting(for number: UInt64) throws(EngineFailure) -> LogSign {
+    try reached { try engine.beginWaiting(for: number) }
+  }
+
+  func clearSign() { engine.clearSign() }
+  func mayHave(_ number: UInt64) throws(EngineFailure) -> Bool { try reached { try engine.mayHave(number) } }
 }
 
 /// An engine that was not reached.

@@ -43,27 +43,27 @@ struct SyncNow: ParsableCommand {
     if !words.isEmpty {
       try Descriptor.output.write((space.map { "\($0): " } ?? "") + words.joined(separator: ", ") + "\n")
     }
+    for note in notes(on: report) { Descriptor.error.note("note: \(note)\n") }
+  }
+
+  static func notes(on report: SyncReport) -> [String] {
+    var notes: [String] = []
     if report.wasPutBack {
-      Descriptor.error.note(
-        "note: this vault was restored from a backup, or repaired; items that were deleted since then are there again\n")
+      notes.append("this vault was restored from a backup, or repaired; items that were deleted since then are there again")
     }
     if report.held > 0 {
-      Descriptor.error.note(
-        "note: \(counted(report.held, "deletion")) at once wait until you confirm them: coffer sync accept-deletions\n")
+      notes.append("\(counted(report.held, "deletion")) at once wait until you confirm them: coffer sync accept-deletions")
     }
     for (name, error) in report.unread {
-      Descriptor.error.note(
-        "note: \(name.escapingControls()): its changes go neither way: \(Failure(error).message.escapingControls())\n")
+      notes.append("\(name.escapingControls()): its changes go neither way: \(Failure(error).message.escapingControls())")
     }
     for (name, error) in report.refused {
-      Descriptor.error.note(
-        "note: \(name.escapingControls()): this vault does not take it: \(Failure(error).message.escapingControls())\n")
+      notes.append("\(name.escapingControls()): this vault does not take it: \(Failure(error).message.escapingControls())")
     }
     if let damage = report.damage {
-      Descriptor.error.note(
-        "note: the vault has a damaged record, which is left as it is: \(Failure(damage).message.escapingControls())\n"
-      )
+      notes.append("the vault has a damaged record, which is left as it is: \(Failure(damage).message.escapingControls())")
     }
+    return notes
   }
 }
 

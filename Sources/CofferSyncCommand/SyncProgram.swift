@@ -11,7 +11,7 @@ struct SyncProgram: ParsableCommand {
       Begin with: coffer sync init dir:/srv/shared
       """,
     subcommands: [
-      SyncInit.self, SyncJoin.self, SyncAdd.self, SyncShare.self, SyncUnshare.self, SyncNow.self, SyncStatus.self,
+      SyncInit.self, SyncJoin.self, SyncAdd.self, SyncShare.self, SyncUnshare.self, SyncNow.self, SyncWatch.self, SyncStatus.self,
       SyncCheck.self, SyncConflicts.self, SyncMembers.self, SyncRole.self, SyncRemove.self, SyncAcceptDeletions.self,
       SyncAcceptHistory.self, SyncLeave.self, SyncServe.self,
     ])

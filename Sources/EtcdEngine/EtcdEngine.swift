@@ -143,3 +143,8 @@ package final class EtcdEngine: Engine {
     return Array(pair.value)
   }
 }
+
+extension EtcdEngine: WaitingEngine {
+  /// A look each second, as long as there is no watch.
+  package func beginWaiting(for number: UInt64) -> LogSign { LogSign(descriptor: nil, milliseconds: 1_000) }
+}

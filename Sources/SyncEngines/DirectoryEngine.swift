@@ -1,12 +1,13 @@
 package import CofferFiles
 package import CofferSync
+import Glibc
 package import VaultCore
 
 /// An engine in a directory: of a disk, or of a file server. Section 9 of docs/sync-format.md.
 ///
 /// An entry is written under another name, and renamed without replacing: it is whole when it has its name, and of several writers
 /// one gets the number. The directory may be anybody's, and all that is in it may be false.
-package final class DirectoryEngine: Engine {
+package final class DirectoryEngine: WaitingEngine {
   /// A read ends after so many bytes, at an entry.
   package static let batchByteCount = 8 << 20
   /// The age, in nanoseconds, of files that killed processes have left.
@@ -17,6 +18,8 @@ package final class DirectoryEngine: Engine {
   /// The files that are being written.
   private let unfinished: OpenDirectory
   private var hasRemovedLeftovers = false
+  /// From the first waiting on.
+  private var events: FileEvents?
   private let temporary: (spaces: OpenDirectory, name: FileName)?
 
   /// - Parameters:
@@ -106,6 +109,29 @@ package final class DirectoryEngine: Engine {
       if let number = UInt64(String(decoding: name, as: UTF8.self), radix: 16), number >= first { numbers.append(number) }
     }
     return numbers.sorted()
+  }
+
+  // MARK: Waiting
+
+  package func beginWaiting(for number: UInt64) -> LogSign {
+    if events == nil {
+      let events = FileEvents()
+      // The directory that is open, even if another one is at its path by now.
+      if events.descriptor >= 0, events.watch("/proc/self/fd/\(log.number)", for: UInt32(IN_MOVED_TO | IN_CREATE)) >= 0 {
+        self.events = events
+      }
+    }
+    // A file server tells nothing of the writes of other machines.
+    return LogSign(descriptor: events?.descriptor, milliseconds: 5_000)
+  }
+
+  /// Drops the events, before a look at the log.
+  package func clearSign() { events?.clear() }
+
+  /// Whether the log has an entry, or lacks the one before it: then it was put back.
+  package func mayHave(_ number: UInt64) throws(FileError) -> Bool {
+    if number > 0, try log.status(Self.name(of: number - 1)) == nil { return true }
+    return try log.status(Self.name(of: number)) != nil
   }
 
   // MARK: Objects

@@ -1,4 +1,4 @@
-package import CofferSync
+import CofferSync
 package import VaultCore
 
 /// Where the log of a space lies: `dir:PATH` or `ssh:HOST:PATH`, with an absolute path, or `etcd:HOST:PORT,…`.
@@ -81,8 +81,8 @@ package enum EngineAddress: Equatable, Sendable, CustomStringConvertible {
   ///   - etcd: Connects to the members of a cluster: this module has no library for it.
   /// - Throws: errors of the engine.
   package func connect(
-    _ space: Identifier, _ purpose: Purpose = .existing, etcd: (_ endpoints: [String]) throws -> any Engine
-  ) throws -> any Engine {
+    _ space: Identifier, _ purpose: Purpose = .existing, etcd: (_ endpoints: [String]) throws -> any WaitingEngine
+  ) throws -> any WaitingEngine {
     switch self {
     case .directory(let path): try DirectoryEngine(path, space: space, purpose)
     case .ssh(let host, let path): try RemoteEngine(host, path, space, purpose)

@@ -5,7 +5,7 @@ import VaultCore
 ///
 /// Both ends are of one version of Coffer or refuse each other by the first byte. Neither believes the other.
 enum EngineCall {
-  static let version: UInt8 = 1
+  static let version: UInt8 = 2
   /// In bytes, of a frame: a batch of the directory, and the overheads of its entries.
   static let maximumByteCount = DirectoryEngine.batchByteCount + (2 << 20)
 
@@ -13,6 +13,8 @@ enum EngineCall {
   case read(UInt64, limit: Int)
   case put(ObjectName, [UInt8])
   case get(ObjectName)
+  /// Answered when the log may have this entry, when the next call comes, or after a time.
+  case wait(UInt64)
 
   var bytes: [UInt8] {
     switch self {
@@ -20,6 +22,7 @@ enum EngineCall {
     case .read(let number, let limit): [2] + number.littleEndianBytes + UInt32(limit).littleEndianBytes
     case .put(let name, let object): [3] + name.digest.bytes + object
     case .get(let name): [4] + name.digest.bytes
+    case .wait(let number): [5] + number.littleEndianBytes
     }
   }
 
@@ -39,6 +42,9 @@ enum EngineCall {
     case 4:
       guard let name = Self.name(&rest), rest.isEmpty else { return nil }
       self = .get(name)
+    case 5:
+      guard let number = Self.integer(&rest, 8), rest.isEmpty else { return nil }
+      self = .wait(number)
     default: return nil
     }
   }

@@ -4,6 +4,9 @@ package import VaultCore
 
 /// The other end of `ssh`: calls of one engine from standard input, answers to standard output.
 package enum EngineServer {
+  /// A call to wait is answered after so long.
+  private static let waitMilliseconds = 60_000
+
   /// Returns when the input ends.
   /// - Throws: errors of the directory when it is opened, and those of the pipes.
   package static func serve(_ path: String, _ space: Identifier, _ purpose: EngineAddress.Purpose) throws {
@@ -25,12 +28,30 @@ package enum EngineServer {
           try engine.put(name, object)
           answer = .done
         case .get(let name): answer = .object(try engine.get(name))
+        case .wait(let number):
+          try wait(for: number, in: engine)
+          answer = .done
         case nil: answer = .failed("another form of call")
         }
       } catch {
         answer = .failed(words(error))
       }
       try pipes.send(answer.bytes)
+    }
+  }
+
+  /// Until the entry is there, or the other end has something else to ask, or has gone.
+  private static func wait(for number: UInt64, in engine: DirectoryEngine) throws(FileError) {
+    let end = Deadline(milliseconds: waitMilliseconds)
+    let sign = engine.beginWaiting(for: number)
+    while try !engine.mayHave(number), !end.hasPassed {
+      var entries = [
+        pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: sign.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      ]
+      unsafe poll(&entries, 2, sign.milliseconds)
+      if entries[0].revents != 0 { return }
+      engine.clearSign()
     }
   }
 

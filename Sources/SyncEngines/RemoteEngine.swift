@@ -10,6 +10,8 @@ package import VaultCore
 package final class RemoteEngine: Engine {
   private let pipes: FramePipes
   private let process: Int32
+  /// Whether the other end owes the answer to a call to wait.
+  private var isWaiting = false
 
   /// - Throws: `toolMissing` if there is no ssh; `toolFailed` if it ends, or if the other end refuses.
   package init(_ host: String, _ path: String, _ space: Identifier, _ purpose: EngineAddress.Purpose) throws(FileError) {
@@ -55,6 +57,11 @@ package final class RemoteEngine: Engine {
 
   private func answer(_ call: EngineCall) throws(FileError) -> EngineAnswer {
     try pipes.send(call.bytes)
+    if isWaiting {
+      isWaiting = false
+      // The call has ended the waiting, if nothing else had.
+      guard try pipes.receive(isAnswer: true) != nil else { throw FileError(.toolFailed, "the other end has ended") }
+    }
     guard let bytes = try pipes.receive(isAnswer: true), let answer = EngineAnswer(bytes) else {
       throw FileError(.toolFailed, "the other end has ended, or answers in another form")
     }
@@ -92,5 +99,16 @@ package final class RemoteEngine: Engine {
   package func get(_ name: ObjectName) throws(FileError) -> [UInt8]? {
     guard case .object(let object) = try answer(.get(name)) else { throw Self.otherAnswer }
     return object
+  }
+}
+
+extension RemoteEngine: WaitingEngine {
+  /// In milliseconds: the other end answers before.
+  private static let patience: Int32 = 90_000
+
+  package func beginWaiting(for number: UInt64) throws(FileError) -> LogSign {
+    if !isWaiting { try pipes.send(EngineCall.wait(number).bytes) }
+    isWaiting = true
+    return LogSign(descriptor: pipes.input, milliseconds: Self.patience)
   }
 }

@@ -12,6 +12,9 @@ package struct DeviceKeys: Sendable {
   private static let person = "user.person"
   private static let name = "user.device"
 
+  /// The group of these items. No device shares it.
+  package static var group: AccessGroup { SyncPlace.group }
+
   package let space: Identifier
   package let identity: DeviceIdentity
   /// Seals the state in the files of this device.

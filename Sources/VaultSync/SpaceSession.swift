@@ -27,6 +27,17 @@ package final class SpaceSession {
     noteSaved()
   }
 
+  /// Leaves the files to other processes until `resume`.
+  package func rest() { files.rest() }
+
+  /// Goes on with the state that other processes have left.
+  /// - Throws: `busy`, `stateMissing`; `StoredReplicaError`; errors of the files.
+  package func resume() throws {
+    guard try !files.resume() else { return }
+    state = try files.load(values)
+    noteSaved()
+  }
+
   private func noteSaved() {
     saved = (Set(state.replica.pending.map(\.operation.dot)), state.replica.drafts.count)
   }

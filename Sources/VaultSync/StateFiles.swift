@@ -5,7 +5,7 @@ import VaultCore
 
 /// The files of a device in one space, in the state directory of the user. They are sealed under a key of the vault.
 ///
-/// One process uses them at a time: it has a lock as long as this value lives.
+/// One process uses them at a time: it has a lock as long as this value lives, or until `rest`.
 package final class StateFiles {
   private static let magic = Array("CofferR1".utf8)
   /// In bytes. A frame may have one row, or step of a plan, more.
@@ -16,7 +16,9 @@ package final class StateFiles {
   private let directory: OpenDirectory
   private let log: OpenDirectory
   private let objects: OpenDirectory
-  private let lock: DirectoryLock
+  private var lock: DirectoryLock?
+  /// The file with the state as this process has read or written it last.
+  private var seen: FileStatus?
   private let keys: DeviceKeys
   /// The entries that lie in the directory.
   private var kept: Range<UInt64> = 0..<0
@@ -34,6 +36,17 @@ package final class StateFiles {
     lock = try DirectoryLock(of: directory)
     log = try directory.makeDirectory(FileName(constant: "log"))
     objects = try directory.makeDirectory(FileName(constant: "objects"))
+  }
+
+  /// Leaves the files to other processes.
+  func rest() { lock = nil }
+
+  /// - Returns: Whether the state is as this process has left it.
+  /// - Throws: `busy`; `stateMissing`, if another process has removed the files; errors of the system.
+  func resume() throws -> Bool {
+    if lock == nil { lock = try DirectoryLock(of: directory) }
+    guard let status = try directory.status(Self.stateName) else { throw SyncError(.stateMissing, directory.path) }
+    return status == seen
   }
 
   /// Removes the files of this device.
@@ -121,6 +134,7 @@ package final class StateFiles {
       try state.replica.store(add)
     }
     try removeObjects(except: state.replica)
+    seen = try directory.status(Self.stateName)
   }
 
   /// - Throws: `stateMissing`, `stateMalformed`; `StoredReplicaError`; errors of the system.
@@ -139,6 +153,7 @@ package final class StateFiles {
         }
       }
       let replica = try Replica(restoring: keys.identity, values, entry: entry, object: object, nextPart: next)
+      seen = try directory.status(Self.stateName)
       kept = replica.keptEntries.first.map { $0.number..<replica.count } ?? 0..<0
       return LocalState(header, rows: rows, replica)
     } catch is VoidCause {

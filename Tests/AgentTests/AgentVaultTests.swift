@@ -104,6 +104,19 @@ import VaultUpkeep
     #expect(try left(900_000, isChosen: false) <= 900_000)
   }
 
+  /// A program that synchronises asks whenever others have changed something.
+  @Test func whatIsNoUseKeepsTheVaultFromNoLock() throws {
+    let hour: Int64 = 3_600_000
+    func answer(isUse: Bool) throws {
+      _ = try bench.vault.answer(.contains(AccessGroup("none")), isUse: isUse) { (_, _) in .owner }
+    }
+    try answer(isUse: true)
+    let before = try #require(bench.vault.lock(unusedFor: hour))
+    usleep(50_000)
+    try answer(isUse: false)
+    #expect(try #require(bench.vault.lock(unusedFor: hour)) <= before - 50)
+  }
+
   /// Damage to the policy does not switch off the lock.
   @Test func aPolicyThatCannotBeReadStillLocks() throws {
     try limit(idleMinutes: 60)

@@ -61,7 +61,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       Set(units.map { $0.split(separator: "/").suffix(2).joined(separator: "/") }) == [
         "user/cofferd.service", "user/cofferd.socket", "user/coffer-backup.service", "user/coffer-backup.timer",
         "user/coffer-ssh-agent.service", "user/coffer-ssh-agent.socket", "user/coffer-secrets.service",
-        "user/coffer-sync.service", "user/coffer-sync.timer",
+        "user/coffer-sync.service",
         "system/cofferd@.service", "system/cofferd@.socket",
         "system/cofferd-server@.service", "system/coffer-credentials.socket",
         "system/coffer-backup@.service", "system/coffer-backup@.timer",
@@ -80,9 +80,10 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       let program = try #require(try values("ExecStart", in: unit).first?.split(separator: " ").first)
       let expected =
         switch unit.split(separator: "/").last {
-        case "coffer-backup.service", "coffer-backup@.service", "coffer-sync.service": "bin/coffer"
+        case "coffer-backup.service", "coffer-backup@.service": "bin/coffer"
         case "coffer-ssh-agent.service": "libexec/coffer/coffer-ssh-agent"
         case "coffer-secrets.service": "libexec/coffer/coffer-secrets"
+        case "coffer-sync.service": "libexec/coffer/coffer-sync"
         default: "bin/cofferd"
         }
       #expect(program == "\(Self.prefix)/\(expected)")
@@ -120,7 +121,7 @@ private let isMakeThere = FileManager.default.isExecutableFile(atPath: "/usr/bin
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       let names = [
         "cofferd.service", "cofferd.socket", "coffer-backup.service", "coffer-backup.timer", "coffer-ssh-agent.service",
-        "coffer-ssh-agent.socket", "coffer-secrets.service", "coffer-sync.service", "coffer-sync.timer",
+        "coffer-ssh-agent.socket", "coffer-secrets.service", "coffer-sync.service",
       ]
       let paths = try names.map { name in
         let path = folder.appending(path: name)

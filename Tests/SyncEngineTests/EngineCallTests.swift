@@ -11,7 +11,7 @@ import VaultCore
 
   @Test func callsAndAnswersAreReadBack() throws {
     let calls: [EngineCall] = [
-      .append(7, [1, 2]), .append(0, []), .read(.max, limit: 500), .put(Self.name, [3]), .get(Self.name),
+      .append(7, [1, 2]), .append(0, []), .read(.max, limit: 500), .put(Self.name, [3]), .get(Self.name), .wait(7),
     ]
     for call in calls { #expect(EngineCall(call.bytes)?.bytes == call.bytes) }
     let answers: [EngineAnswer] = [
@@ -23,7 +23,7 @@ import VaultCore
   }
 
   @Test func otherFormsAreRefused() {
-    for call in [EngineCall.append(7, []), .read(1, limit: 2), .put(Self.name, []), .get(Self.name)] {
+    for call in [EngineCall.append(7, []), .read(1, limit: 2), .put(Self.name, []), .get(Self.name), .wait(7)] {
       for count in 0..<call.bytes.count { #expect(EngineCall(Array(call.bytes.prefix(count))) == nil) }
     }
     #expect(EngineCall(EngineCall.get(Self.name).bytes + [0]) == nil && EngineCall([9]) == nil)

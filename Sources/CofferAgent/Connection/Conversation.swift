@@ -200,7 +200,9 @@ struct Conversation: ~Copyable {
       return try administration.carryOut(request, UpkeepSession(channel, number, isRoot: facts.isRoot)) { try allowed(nil) }
     case .items(let request):
       let program = role == .owner ? nil : facts.program
-      return try shared.vault.answer(request, byteCount: byteCount) { (vault, rules) in
+      // Changes of other devices would keep the vault open for ever.
+      let isUse = facts.program != .own(.sync)
+      return try shared.vault.answer(request, byteCount: byteCount, isUse: isUse) { (vault, rules) in
         try callers.caller(program, in: vault, at: rules) { try caller(program, in: $0) }
       } confirm: { confirmation, lockCount in
         try confirm(confirmation, facts, lockCount)

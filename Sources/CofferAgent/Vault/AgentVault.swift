@@ -39,8 +39,7 @@ package final class AgentVault: @unchecked Sendable {
   private var lastAnchor: Int64 = 0
   /// When a search was told last to compare the vault with the anchor.
   private var lastComparison: Int64 = 0
-  /// How much of what was changed last the anchor may not know, in milliseconds. It is a file of its own, written and renamed
-  /// each time.
+  /// How old the anchor may be, in milliseconds: it is a file of its own, written and renamed each time.
   private static let anchorPeriod: Int64 = 100
 
   /// - Parameters:
@@ -168,8 +167,8 @@ package final class AgentVault: @unchecked Sendable {
     if lastGeneration != foldedGeneration { armFold() }
     // A locked vault can be copied at any time.
     guard !isLocked else { return vault!.rest() }
-    guard lastUse - lastAnchor >= Self.anchorPeriod else { return }
-    lastAnchor = lastUse
+    guard case let now = Self.clock(), now - lastAnchor >= Self.anchorPeriod else { return }
+    lastAnchor = now
     vault!.saveAnchor()
   }
 
@@ -183,13 +182,15 @@ package final class AgentVault: @unchecked Sendable {
 
   /// - Parameters:
   ///   - byteCount: The length of the request as it was sent.
+  ///   - isUse: False for a program that asks without a person: it keeps the vault from no lock.
   ///   - caller: In whose name. Told for which state of the rules: see `PolicyEpoch`.
   ///   - confirm: Asks the owner, while others use the vault; gets the number of locks. The rights are checked again afterwards.
   ///   - allowed: Called before what was asked is given out or committed, when the rights to it have been checked; with the item
   ///     that is new. If it throws, that error is thrown, and nothing is done.
   /// - Throws: `KeychainError`: `locked` if it was never unlocked, `conflict`; errors of `ItemService` and of the closures.
   package func answer(
-    _ request: consuming ItemRequest, byteCount: Int = 0, as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
+    _ request: consuming ItemRequest, byteCount: Int = 0, isUse: Bool = true,
+    as caller: (borrowing Vault, _ rules: UInt64) throws -> Caller,
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
     defer { reopen() }
@@ -210,8 +211,9 @@ package final class AgentVault: @unchecked Sendable {
           settle()
         }
         if locks != seenLockCount { (confirmed, seenLockCount) = ([], locks) }
-        lastUse = Self.clock()
-        if lastUse - lastComparison >= Self.anchorPeriod { (lastComparison, index.comparesAnchor) = (lastUse, true) }
+        let now = Self.clock()
+        if isUse { lastUse = now }
+        if now - lastComparison >= Self.anchorPeriod { (lastComparison, index.comparesAnchor) = (now, true) }
         if let reading = ItemRequest.reading(request!), let answer = read(reading, caller, confirmed) { return answer }
         // A grant may have been revoked.
         let service = try service(caller, rules.count(at: vault!.generation()))

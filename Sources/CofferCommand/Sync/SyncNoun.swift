@@ -12,7 +12,7 @@ struct SyncNoun: ParsableCommand {
 
   /// In the order of a space's life.
   static let verbs = [
-    "init", "join", "add", "share", "unshare", "now", "status", "check", "conflicts", "members", "role", "remove",
+    "init", "join", "add", "share", "unshare", "now", "watch", "status", "check", "conflicts", "members", "role", "remove",
     "accept-deletions", "accept-history", "leave",
   ]
 

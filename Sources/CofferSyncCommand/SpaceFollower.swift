@@ -1,0 +1,157 @@
+import Coffer
+import CofferConsole
+import CofferFiles
+import CofferSync
+import SyncEngines
+import VaultCore
+import VaultSync
+
+/// One space of a program that stays: what is open of it, and when the next pass is due.
+final class SpaceFollower {
+  /// In milliseconds: changes of the vault within this time are one entry.
+  private static let collection = 200
+
+  let space: Identifier
+  private var session: SpaceSession?
+  private var engine: ReachedEngine?
+  private var sign: LogSign?
+  private var changes = VaultChanges.all
+  /// When a pass is due.
+  private var due: Deadline? = Deadline(milliseconds: 0)
+  /// When the log is looked at, without a pass.
+  private var look: Deadline?
+  private var failures = 0
+  /// The last message for a person.
+  private var told = ""
+
+  init(_ space: Identifier) { self.space = space }
+
+  /// Readable after a change of the log.
+  var descriptor: Int32? { failures == 0 ? sign?.descriptor : nil }
+  /// When there is something to do, if nothing happens before.
+  var next: Deadline? { due ?? look }
+
+  func vaultHasChanged(_ new: VaultChanges) {
+    guard !new.isEmpty else { return }
+    changes.add(new)
+    // After a failure the next try takes them along.
+    if due == nil { due = Deadline(milliseconds: Self.collection) }
+  }
+
+  func logHasChanged() { look = Deadline(milliseconds: 0) }
+
+  /// The vault is locked: its keys go, and a pass is due when it is open again.
+  func forget() {
+    (session, changes, due) = (nil, .all, Deadline(milliseconds: 0))
+    disconnect()
+  }
+
+  private func disconnect() { (engine, sign, look) = (nil, nil, nil) }
+
+  /// Does what is due.
+  /// - Throws: Errors of a vault that is locked or away.
+  func turn(_ keychain: Keychain) throws {
+    do {
+      if due == nil, let look, look.hasPassed, try logMayHaveMore() { due = look }
+      if let due, due.hasPassed { try pass(keychain) }
+    } catch {
+      guard !error.isOfVault else { throw error }
+      fail(error)
+    }
+  }
+
+  /// - Throws: `EngineFailure`.
+  private func logMayHaveMore() throws -> Bool {
+    guard let session else { return true }
+    let engine = try reach(session)
+    engine.clearSign()
+    guard try engine.mayHave(session.state.replica.count) else {
+      try wait(session)
+      return false
+    }
+    return true
+  }
+
+  private func pass(_ keychain: Keychain) throws {
+    (due, look) = (nil, nil)
+    let taken = changes
+    changes = .none
+    do {
+      let session = try session ?? OpenSpace.session(space, in: keychain)
+      self.session = session
+      try session.resume()
+      defer { session.rest() }
+      tell(SyncNow.notes(on: try synchronise(session)))
+      try wait(session)
+      failures = 0
+      if session.state.replica.isStuck { retry() }
+    } catch {
+      changes.add(taken)
+      throw error
+    }
+  }
+
+  /// An engine that is away is tried after the changes of the vault were taken: they are pending then, with the time of now.
+  private func synchronise(_ session: SpaceSession) throws -> SyncReport {
+    let engine: any Engine
+    do {
+      engine = try reach(session)
+    } catch {
+      engine = MissingEngine(error)
+    }
+    return try session.synchronise(with: engine)
+  }
+
+  private func reach(_ session: SpaceSession) throws(EngineFailure) -> ReachedEngine {
+    // A directory is opened anew: another may be at its path by now, and a file server may have come back.
+    if let engine, !engine.isDirectory { return engine }
+    let new: ReachedEngine
+    do {
+      new = try session.connect()
+    } catch let error as EngineFailure {
+      throw error
+    } catch {
+      throw EngineFailure(error, .directory(session.state.engine))
+    }
+    engine = new
+    // Before the log is read, so that no entry comes unnoticed.
+    if new.isDirectory { sign = try new.beginWaiting(for: session.state.replica.count) }
+    return new
+  }
+
+  private func wait(_ session: SpaceSession) throws(EngineFailure) {
+    guard let engine else { return }
+    let sign = try engine.beginWaiting(for: session.state.replica.count)
+    self.sign = sign
+    look = Deadline(milliseconds: Int32.random(in: sign.milliseconds * 4 / 5...sign.milliseconds * 6 / 5))
+  }
+
+  // MARK: Failures
+
+  private func fail(_ error: any Error) {
+    tell([Failure(error).text])
+    (session, changes) = error is EngineFailure ? (session, changes) : (nil, .all)
+    disconnect()
+    retry()
+  }
+
+  private func retry() {
+    due = Deadline(milliseconds: Int(Backoff.afterOutage(failures, random: .random(in: 0..<1))))
+    failures += 1
+  }
+
+  /// Each thing once, until something else is to be said.
+  private func tell(_ notes: [String]) {
+    let text = notes.map { $0.hasSuffix("\n") ? $0 : "note: \($0)\n" }.joined()
+    if !text.isEmpty, text != told { Descriptor.error.note(text) }
+    told = text
+  }
+}
+
+extension Replica {
+  /// Whether the engine has taken entries and shows none of them.
+  fileprivate var isStuck: Bool {
+    guard hasMore, let role = membership[id]?.role, role <= .member else { return false }
+    return true
+  }
+}
