@@ -55,6 +55,8 @@ import Testing
             owner = number
           }
           let count = calls.add(1, ordering: .relaxed).newValue
+          // The time of the call before is over meanwhile.
+          if count % 5 == 0 { usleep(3000) }
           guard count < 300 else { return turns.end() }
           hasBus.withLock { $0 = nil }
           isTurn = turns.hasOther ? turns.carryOut { usleep(count % 3 == 0 ? 2000 : 100) } : true
