@@ -194,8 +194,7 @@ package final class AgentVault: @unchecked Sendable {
     confirm: (Confirmation, UInt64) throws -> Void = AgentVault.nobody, allowed: (Reference?) throws -> Void = { _ in }
   ) throws -> Answer {
     defer { reopen() }
-    let (intention, group) = (request.intention, request.subject.group)
-    let isReading = request.kind.traits.effect == .reads
+    let (intention, group, isReading) = (request.intention, request.subject.group, request.kind.traits.effect == .reads)
     var request: ItemRequest? = consume request
     var confirmed: [Confirmation] = []
     var seenLockCount: UInt64 = 0
