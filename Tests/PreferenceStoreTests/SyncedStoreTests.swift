@@ -61,6 +61,16 @@ import Waiting
     #expect(try store("other").string(forKey: "k") == nil)
   }
 
+  /// As tests of programs do.
+  private final class Subclass: NSUbiquitousKeyValueStore, @unchecked Sendable {
+    override func bool(forKey aKey: String) -> Bool { true }
+  }
+
+  @Test func aSubclassHasItsOwnMethods() throws {
+    let store: NSUbiquitousKeyValueStore = Subclass()
+    #expect(store.bool(forKey: "none") && store.string(forKey: "none") == nil)
+  }
+
   // MARK: Limits
 
   /// The keys for which the reason was posted.
@@ -167,11 +177,13 @@ import Waiting
     let (first, second, projection) = (try store(), try store(), try projection())
     let posted = [Posted(by: first), Posted(by: second)]
     first.synchronize()
-    try projection.receive([.init("k", .integer(1), dot: [1], entry: 1)], .serverChange)
-    try wait(for: "the note") { projection.store.seen == 1 }
-    // The second has run all the time, and may have read the former value.
+    for (number, key) in [(1, "k"), (2, "l")] {
+      try projection.receive([.init(key, .integer(1), dot: [1], entry: 1)], .serverChange)
+      try wait(for: "note \(number)") { projection.store.seen == number }
+    }
+    // The second has run all the time, and may have read the former values. It is told of nothing before it asks.
     second.synchronize()
-    #expect(posted.map(\.all) == [["0 k"], ["0 k"]])
+    #expect(posted.map(\.all) == [["0 k", "0 l"], ["0 k,l"]])
   }
 
   @Test func anObserverMayUseTheStore() throws {

@@ -22,26 +22,40 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   /// nil if the store cannot be used: values stay in memory.
   private let delivery: SyncedDelivery?
 
-  private static let shared = NSUbiquitousKeyValueStore(ProcessStore.lists.places, ProcessStore.domainName)
+  private static let shared = NSUbiquitousKeyValueStore()
 
   /// The store of this program: for an app the one that `ubiquity-kvstore-identifier` of its manifest names, for another program the
   /// one of the name of its settings.
   open class var `default`: NSUbiquitousKeyValueStore { shared }
 
+  /// Another object for the store of this program. A subclass, for example one for tests, calls this initialiser.
+  public override init() {
+    (domain, name, isEntitled, delivery) = Self.parts(ProcessStore.lists.places, ProcessStore.domainName)
+    super.init()
+    begin()
+  }
+
   package init(_ places: SearchPlaces, _ program: DomainName) {
+    (domain, name, isEntitled, delivery) = Self.parts(places, program)
+    super.init()
+    begin()
+  }
+
+  private static func parts(
+    _ places: SearchPlaces, _ program: DomainName
+  ) -> (any WritableDomain, DomainName, isEntitled: Bool, SyncedDelivery?) {
     Diagnostics.start()
     do throws(PreferenceError) {
       let process = try SyncedPlace.ofProcess(in: places, program: program)
       let store = SyncedStore(process)
-      (domain, name, isEntitled) = (store.values, process.name, process.isEntitled)
-      delivery = SyncedDelivery(store)
+      return (store.values, process.name, process.isEntitled, SyncedDelivery(store))
     } catch {
       Diagnostics.unusable(error)
-      (domain, name, isEntitled, delivery) = (UnavailableDomain(error), program, false, nil)
+      return (UnavailableDomain(error), program, false, nil)
     }
-    super.init()
-    delivery?.begin { [weak self] event, keys in self?.post(Int(event.rawValue), keys) }
   }
+
+  private func begin() { delivery?.begin { [weak self] reason, keys in self?.post(Int(reason.rawValue), keys) } }
 
   // MARK: Reading. Missing values and values of another type read as nil, 0 or false.
 
