@@ -81,10 +81,12 @@ final class SpaceFollower {
       self.session = session
       try session.resume()
       defer { session.rest() }
-      tell(SyncNow.notes(on: try synchronise(session)))
+      let report = try synchronise(session, taken)
+      tell(SyncNow.notes(on: report))
       try wait(session)
       failures = 0
-      if session.state.replica.isStuck { retry() }
+      if report.hasOpenItems { changes = .all }
+      if report.hasOpenItems || session.state.replica.isStuck { retry() }
     } catch {
       changes.add(taken)
       throw error
@@ -92,14 +94,14 @@ final class SpaceFollower {
   }
 
   /// An engine that is away is tried after the changes of the vault were taken: they are pending then, with the time of now.
-  private func synchronise(_ session: SpaceSession) throws -> SyncReport {
+  private func synchronise(_ session: SpaceSession, _ changes: VaultChanges) throws -> SyncReport {
     let engine: any Engine
     do {
       engine = try reach(session)
     } catch {
       engine = MissingEngine(error)
     }
-    return try session.synchronise(with: engine)
+    return try session.synchronise(with: engine, changes: changes)
   }
 
   private func reach(_ session: SpaceSession) throws(EngineFailure) -> ReachedEngine {

@@ -18,6 +18,10 @@ struct KnownRow: Equatable, Sendable {
     seen = SeenWrites(entity)
   }
 
+  func hasValues(of other: KnownRow) -> Bool {
+    content == other.content && secret == other.secret && seen == other.seen
+  }
+
   init(reading reader: inout BodyReader) throws {
     let isKnown = try reader.readByte(in: 0...1) == 1
     let version: UInt64 = try reader.readInteger()

@@ -12,6 +12,8 @@ extension SpaceSession {
     var removed = 0
     /// Items that the vault does not take, with the reason.
     var refused: [(name: String, error: any Error)] = []
+    /// Items that are as they were.
+    var open: Set<Identifier> = []
   }
 
   /// An item that the vault has in another state than the space.
@@ -25,11 +27,13 @@ extension SpaceSession {
     var value: ItemValue { stages[stages.count - 1] }
   }
 
-  /// - Parameter objects: The large values of the engine.
-  func apply(_ found: Collected, _ objects: ObjectSource) throws -> Applied {
+  /// - Parameters:
+  ///   - objects: The large values of the engine.
+  ///   - entities: The items that may be in another state.
+  func apply(_ found: Collected, _ entities: Set<EntityKey>, _ objects: ObjectSource) throws -> Applied {
     var applied = Applied()
     var (differences, removed): ([Difference], [Identifier]) = ([], [])
-    for key in Set(state.replica.state.entities.keys).union(state.replica.pending.map(\.operation.key)).sorted()
+    for key in entities.sorted()
     where key.kind == .item && found.unread[key.tag] == nil {
       guard let entity = shown(key) else { continue }
       let row = state.rows[key.tag]
@@ -56,10 +60,15 @@ extension SpaceSession {
       } catch {
         // A large value that the engine does not have now must not hold up the others.
         applied.refused.append((try content(of: key.tag)?.item.shownName ?? key.tag.description, error))
+        applied.open.insert(key.tag)
       }
     }
     // Items of outdated vaults that no device has any more.
     removed += found.outdated.filter { shown(EntityKey(.item, $0)) == nil }
+    defer {
+      let isOpen = differences.filter { !(state.rows[$0.tag]?.hasValues(of: $0.row) ?? false) }.map(\.tag)
+      applied.open.formUnion(isOpen + removed.filter { state.rows[$0] != nil })
+    }
     guard !differences.isEmpty || !removed.isEmpty else { return applied }
     var plan = Plan()
     plan.steps =
@@ -111,6 +120,9 @@ extension SpaceSession {
   }
 
   // MARK: Writing
+
+  /// This program adds so many one by one: the agent tells of each, and of a commit of several only that something has changed.
+  private static let fewItems = 8
 
   private func write(_ differences: [Difference], _ found: Collected, _ applied: inout Applied) throws {
     var batches: [AccessGroup: [Difference]] = [:]
@@ -199,6 +211,10 @@ extension SpaceSession {
 
   /// One commit, so that their versions are one and tell whether another process has changed one of them since.
   private func add(_ batch: [Difference], _ applied: inout Applied) throws {
+    guard batch.count > Self.fewItems else {
+      for difference in batch { try carryOut(difference, &applied) { try add(difference) } }
+      return
+    }
     var secrets = try Secret(count: batch.reduce(0) { $0 + $1.value.secret.count })
     var offset = 0
     for difference in batch {

@@ -33,6 +33,7 @@ extension SpaceSession {
         found.unread[tag] = error
       }
     }
+    seen = found.items.entries.mapValues(\.reference)
     let missing = state.rows.keys.filter { found.items.entries[$0] == nil }
     if found.isPutBack {
       for tag in missing { state.rows[tag] = nil }
@@ -42,7 +43,7 @@ extension SpaceSession {
     return found
   }
 
-  private func collect(
+  func collect(
     _ entry: Entry, _ tag: Identifier, after place: PlaceItem?, _ found: inout Collected, _ objects: ObjectSource
   ) throws {
     let row = state.rows[tag]
@@ -125,11 +126,15 @@ extension SpaceSession {
       byGroup[content.group, default: []].append(key)
     }
     let now = milliseconds()
+    deletions.forget(before: now)
     for (group, keys) in byGroup.sorted(by: { $0.key < $1.key }) {
       let rows = state.rows
+      let count = keys.count + (found.items.counts[group] ?? 0)
+      let recent = deletions[group]
+      let isHeld = found.items.missingGroups.contains(group) || DeletionGuard.holds(keys.count + recent, of: count + recent)
       let isSent = try state.replica.delete(
-        keys.sorted(), ofGroupWith: keys.count + (found.items.counts[group] ?? 0), at: now,
-        isHeld: found.items.missingGroups.contains(group), seen: { rows[$0.tag]?.seen })
+        keys.sorted(), ofGroupWith: count, at: now, isHeld: isHeld, seen: { rows[$0.tag]?.seen })
+      if isSent { deletions.add(keys.count, of: group, at: now) }
       for key in keys { state.rows[key.tag] = nil }
       if isSent { found.deleted += keys.count } else { found.held += keys.count }
     }

@@ -22,6 +22,8 @@ package struct SyncReport {
   package var damage: (any Error)?
   /// The vault was restored from a backup.
   package var wasPutBack = false
+  /// Items that were changed in the vault meanwhile: a pass that looks at all of them is due.
+  package var hasOpenItems = false
 }
 
 extension SpaceSession {
@@ -29,11 +31,21 @@ extension SpaceSession {
   private static let longestSilence: Int64 = 7 * 86_400_000
 
   /// Takes the changes of the vault, folds the log, appends what is pending, and writes the result into the vault.
+  ///
+  /// If this session has made a pass, and `changes` names the items that may have changed in the vault since then, the time of a pass
+  /// does not grow with the number of items, but for writing the files.
+  /// - Parameters:
+  ///   - engine: The log.
+  ///   - changes: The items that may have changed in the vault.
   /// - Throws: as `Keychain.items`; errors of the files; `Halt`; errors of the engine. The vault has the entries that were folded before the error.
-  package func synchronise(with engine: any Engine) throws -> SyncReport {
+  package func synchronise(with engine: any Engine, changes: VaultChanges = .all) throws -> SyncReport {
     let objects: ObjectSource = { try engine.get($0) }
-    let before = (count: state.replica.count, rows: state.rows)
-    let found = try collect(objects)
+    let before = (replica: state.replica.mark, rows: state.rows, lastAppended: state.lastAppended)
+    let some = try collect(changes, objects)
+    var found = try some ?? collect(objects)
+    let known = seen
+    // After an error all are listed.
+    seen = nil
     var report = SyncReport(
       changed: found.changed, deleted: found.deleted, held: found.held, damage: found.items.damage, wasPutBack: found.isPutBack)
     report.unread = found.unread.map { (found.items.entries[$0]?.item.shownName ?? "", $1) }.sorted { $0.name < $1.name }
@@ -53,20 +65,26 @@ extension SpaceSession {
       failure = error
     }
     state.replica = replica
-    if let last = replica.lastHeard[replica.id], last >= before.count { state.lastAppended = now }
-    let applied = try apply(found, objects)
-    try noteVersions(of: state.rows.filter { $0.value.version == nil }.map(\.key))
+    if let last = replica.lastHeard[replica.id], last >= before.replica.count { state.lastAppended = now }
+    let entities = keysToApply(isComplete: some == nil)
+    if some != nil { report.hasOpenItems = try look(for: entities, known ?? [:], &found) }
+    let applied = try apply(found, entities, objects)
+    if some == nil { try noteVersions(of: state.rows.filter { $0.value.version == nil }.map(\.key)) }
+    state.replica.settle(except: Set(applied.open.union(found.unread.keys).map { EntityKey(.item, $0) }))
     (report.written, report.removed, report.refused) = (applied.written, applied.removed, applied.refused)
     report.pending = replica.pending.count
-    if state.rows != before.rows || found.isPutBack || state.stamp.count == 0 {
+    let hasNewRows = state.rows != before.rows
+    let isStamped = hasNewRows || found.isPutBack || state.stamp.count == 0
+    if isStamped {
       var stamp = state.stamp
       stamp.count += 1
       // First the vault: one with a lower number is an older one.
       try PlaceItem.write(stamp, of: keys.space, in: keychain)
       state.stamp = stamp
     }
-    try save()
+    if isStamped || state.replica.mark != before.replica || state.lastAppended != before.lastAppended { try save() }
     try files.removePlan()
+    seen = known
     if let failure { throw failure }
     return report
   }

@@ -10,6 +10,10 @@ package final class SpaceSession {
   let files: StateFiles
   let values: ValueKey
   package internal(set) var state: LocalState
+  /// Where the items of the vault are, by their tags, as the last pass has found them; nil: they have to be listed.
+  var seen: [Identifier: Reference]?
+  /// The deletions of the last minutes.
+  var deletions = RecentDeletions()
   /// The dots of pending operations that the files have, and the number of drafts.
   private var saved: (pending: Set<Identifier>, drafts: Int) = ([], 0)
 
@@ -35,6 +39,7 @@ package final class SpaceSession {
   package func resume() throws {
     guard try !files.resume() else { return }
     state = try files.load(values)
+    seen = nil
     noteSaved()
   }
 

@@ -217,7 +217,7 @@ import VaultCore
     #expect(try machines[0].synchronise().changed == 2)
     machines[1].crash.largest = 0
     #expect(try machines[1].synchronise().written == 2)
-    #expect(machines[1].crash.largest == 1)
+    #expect(machines[1].crash.largest <= 1)
     #expect(try machines[0].synchronise().deleted == 0)
   }
 
@@ -236,7 +236,7 @@ import VaultCore
     }
     session.state.replica.state.insert(entity, EntityKey(.item, tag), store: nil)
     let found = try session.collect { _ in nil }
-    #expect(try session.apply(found) { _ in nil }.refused.map(\.name) == [tag.description])
+    #expect(try session.apply(found, session.keysToApply(isComplete: true)) { _ in nil }.refused.map(\.name) == [tag.description])
     #expect(try session.offeredGroups() == [Machine.group: 1])
   }
 

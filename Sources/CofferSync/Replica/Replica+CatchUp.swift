@@ -129,6 +129,7 @@ extension Replica {
       return content
     }
     let before = state
+    touchAll()
     do {
       state = try SpaceState(parts, digest: digest, values) { key, entity in
         guard key.kind == .setting else { return nil }

@@ -160,12 +160,15 @@ extension Replica {
 }
 
 /// Many deletions at once wait at their author. Section 6 of docs/sync-format.md.
-enum DeletionGuard {
+package enum DeletionGuard {
   static let maximumCount = 50
   /// The divisor for the part of a group.
   static let maximumPart = 5
 
-  static func holds(_ count: Int, of groupCount: Int) -> Bool {
+  /// - Parameters:
+  ///   - count: The number of deletions.
+  ///   - groupCount: The number of items in the group before them.
+  package static func holds(_ count: Int, of groupCount: Int) -> Bool {
     count > maximumCount && count * maximumPart > groupCount
   }
 }

@@ -65,6 +65,7 @@ extension Replica {
   }
 
   private mutating func fold(_ operations: [Operation], _ stores: [Int: String]) {
+    touch(operations)
     for (index, operation) in operations.enumerated() {
       let outcome = state.fold(operation, store: stores[index])
       if outcome == .refused, operation.author == id { refused.append(operation) }

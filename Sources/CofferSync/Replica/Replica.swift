@@ -52,6 +52,9 @@ package struct Replica: Sendable {
   /// The cause for which it has stopped until the history of the engine is accepted.
   package internal(set) var halt: Halt?
   package var wantsPresence = false
+  /// The items and settings whose writes have changed since `settle`; nil: all of them may have. Those of pending operations are not
+  /// among them.
+  package private(set) var touched: Set<EntityKey>?
 
   package var space: Identifier { position.space }
   /// The number of entries that were folded.
@@ -74,6 +77,12 @@ package struct Replica: Sendable {
     let number: UInt64
     let objects: [ObjectName]
   }
+
+  /// The caller has what is shown, but for these.
+  package mutating func settle(except rest: Set<EntityKey>) { touched = rest }
+
+  mutating func touch(_ operations: [Operation]) { for operation in operations { touched?.insert(operation.key) } }
+  mutating func touchAll() { touched = nil }
 
   init(_ identity: DeviceIdentity, space: Identifier, _ values: ValueKey) {
     (self.identity, self.values) = (identity, values)
