@@ -119,7 +119,8 @@ let package = Package(
     .target(
       name: "VaultSync",
       dependencies: [
-        "CofferSync", "Coffer", "CofferLifecycle", "CofferRequests", "VaultCore", "SecretMemory", "CofferFiles",
+        "CofferSync", "SyncedSettings", "CofferPreferences", "CofferPropertyLists", "Coffer", "CofferLifecycle",
+        "CofferRequests", "VaultCore", "SecretMemory", "CofferFiles",
       ]),
     .target(
       name: "PreferenceStore",
@@ -193,7 +194,8 @@ let package = Package(
     .executableTarget(
       name: "coffer-sync",
       dependencies: [
-        "VaultSync", "EtcdEngine", "SyncEngines", "CofferSync", "Explanations", "CofferConsole", "Coffer", "CofferFiles",
+        "VaultSync", "SyncedSettings", "CofferPreferences", "CofferPropertyLists", "EtcdEngine", "SyncEngines", "CofferSync",
+        "Explanations", "CofferConsole", "Coffer", "CofferFiles",
         "CofferStorage", "AppContainers", "VaultCore", "CLinux",
         "CWords", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferSyncCommand"),
@@ -297,8 +299,8 @@ let package = Package(
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [
-        "VaultSync", "CofferSync", "Coffer", "CofferRequests", "CofferFiles", "VaultCore", "VaultUpkeep", "SecretMemory",
-        "CofferTesting",
+        "VaultSync", "SyncedSettings", "CofferPreferences", "CofferPropertyLists", "AppContainers", "CofferSync", "Coffer",
+        "CofferRequests", "CofferFiles", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferTesting",
       ]),
     .executableTarget(
       name: "EngineProbe", dependencies: ["SyncEngines", "CofferSync", "VaultCore", "CofferFiles"],

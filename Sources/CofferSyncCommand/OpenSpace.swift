@@ -120,6 +120,26 @@ extension OpenSpace {
 extension SpaceSession {
   func connect() throws -> ReachedEngine { try OpenSpace.connect(OpenSpace.address(state.engine), keys.space) }
 
+  /// As `finish`, with the settings of the stores that the person has allowed.
+  func finishWithSettings() throws -> (SyncReport, SettingsExchange.Report) {
+    let stores = try state.settings.isPersonal ? SettingStores.allowed(by: self) : []
+    guard !stores.isEmpty else { return (try finish(), SettingsExchange.Report()) }
+    let engine: any Engine
+    do {
+      engine = try connect()
+    } catch let failure as EngineFailure {
+      engine = MissingEngine(failure)
+    }
+    var exchange = SettingsExchange(self, stores) { try engine.get($0) }
+    try exchange.send()
+    let report = try synchronise(with: engine)
+    if try exchange.receive() {
+      _ = try synchronise(with: engine)
+      _ = try exchange.receive()
+    }
+    return (report, exchange.report)
+  }
+
   /// Appends what a command has changed.
   /// - Throws: `EngineFailure`: then it is appended with the next `coffer sync now`.
   func finish() throws -> SyncReport {

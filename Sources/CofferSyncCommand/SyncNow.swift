@@ -23,7 +23,9 @@ struct SyncNow: ParsableCommand {
   }
 
   private static func run(_ session: SpaceSession, isOneOfSeveral: Bool) throws {
-    try say(session.finish(), about: isOneOfSeveral ? session.keys.space : nil)
+    let (report, settings) = try session.finishWithSettings()
+    try say(report, about: isOneOfSeveral ? session.keys.space : nil)
+    try SettingStores.say(settings)
     let replica = session.state.replica
     if !replica.awaitedRemovals.isEmpty, let waiting = replica.waiting {
       Descriptor.error.note(

@@ -18,7 +18,7 @@ struct NewDeviceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The name of this machine; its host name, if it is left out.", valueName: "name"))
   var device: String?
 
-  @Flag(help: "The space is yours alone: it shares the group default.")
+  @Flag(help: "The space is yours alone: it shares the group default, and settings.")
   var personal = false
 
   /// New keys, with the files and the item of the vault.

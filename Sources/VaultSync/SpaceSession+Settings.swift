@@ -23,6 +23,12 @@ package struct SharedSetting: Sendable {
   package let name: SettingName
   /// The shown write of its content.
   package let write: Write
+
+  /// As the quota of its store counts it.
+  package var byteCount: Int {
+    if case .object(_, let count, _) = write.value { return name.key.utf8.count + count }
+    return write.value.count - name.store.utf8.count - 4
+  }
 }
 
 /// Settings of one person. Their state is that of the replica, in the files that are sealed under a key of the vault.

@@ -1,4 +1,4 @@
-import VaultCore
+package import VaultCore
 
 extension Replica {
   /// Leaves the own history for that of the engine. Section 3.3 of docs/sync-format.md.
@@ -46,6 +46,12 @@ extension Replica {
         uploads[name] = try engine.get(name)
       }
     }
+  }
+
+  /// The devices that made operations, by the dots of these, as far as entries are kept.
+  package func authors() throws -> [Identifier: Identifier] {
+    let operations = try keptOperations() + pending.map(\.operation)
+    return Dictionary(operations.map { ($0.dot, $0.author) }) { $1 }
   }
 
   /// The operations of the valid entries that are kept, in their order.

@@ -1,0 +1,163 @@
+import CofferPreferences
+import CofferPropertyLists
+package import CofferSync
+package import SyncedSettings
+import VaultCore
+
+/// The stores of settings of this machine, and the log of a personal space.
+package struct SettingsExchange {
+  /// The changes of one pass, and stores and settings that were left out.
+  package struct Report {
+    package var sent = 0
+    package var received = 0
+    /// Values that a full store has refused, or that gave way at the first meeting.
+    package var refused = 0
+    package var failed: [(name: String, error: any Error)] = []
+
+    package init() {}
+  }
+
+  private let session: SpaceSession
+  private let stores: [SyncedProjection]
+  private let objects: ObjectSource
+  package private(set) var report = Report()
+
+  /// - Parameters:
+  ///   - session: A personal space.
+  ///   - stores: The stores that the person has allowed.
+  ///   - objects: The large values of the engine.
+  package init(_ session: SpaceSession, _ stores: [SyncedProjection], _ objects: @escaping ObjectSource) {
+    (self.session, self.stores, self.objects) = (session, stores, objects)
+  }
+
+  private func name(of store: SyncedProjection) -> String { store.store.values.name.name }
+
+  private func hasMet(_ store: SyncedProjection) -> Bool {
+    store.delivered != nil && session.state.settings.met.contains(name(of: store))
+  }
+
+  /// One store that cannot be read holds up no other.
+  private mutating func forEachStore(_ body: (inout SettingsExchange, SyncedProjection) throws -> Void) throws {
+    for store in stores {
+      do {
+        try body(&self, store)
+      } catch let error as PreferenceError {
+        report.failed.append((name(of: store), error))
+      }
+    }
+  }
+
+  // MARK: To the log
+
+  /// Before the log is read: changes of this machine become operations. A store that has not met the log waits until it was read.
+  /// - Throws: errors of the files of the space.
+  package mutating func send() throws {
+    try forEachStore { exchange, store in
+      guard exchange.hasMet(store) else { return }
+      try exchange.send(try store.pending().map { ($0.key, $0.value, $0.dot) }, of: store)
+    }
+  }
+
+  private mutating func send(
+    _ pending: [(key: String, value: PropertyListValue?, dot: [UInt8]?)], of store: SyncedProjection
+  ) throws {
+    var sent: [(key: String, hash: [UInt8], change: LocalSetting)] = []
+    for item in pending {
+      let value = item.value?.journalBytes
+      guard let setting = try? SettingName(store: name(of: store), key: item.key),
+        value?.count ?? 0 <= SettingContent.maximumValueByteCount
+      else {
+        report.failed.append(("\(name(of: store)) \(item.key)", VoidCause.length))
+        continue
+      }
+      let change = LocalSetting(setting, value: value, seen: item.dot.flatMap { Identifier($0) })
+      sent.append((item.key, store.hash(of: item.value), change))
+    }
+    for (item, dot) in zip(sent, try session.write(sent.map(\.change), objects)) {
+      // The number of an entry is not known before it is appended, and nothing needs it.
+      try store.sent(item.key, hash: item.hash, dot: dot?.bytes ?? [], entry: 0)
+      report.sent += 1
+    }
+  }
+
+  // MARK: From the log
+
+  /// After the log was read: its values become those of the stores.
+  /// - Returns: Whether there is something to append now.
+  /// - Throws: errors of the files of the space.
+  package mutating func receive() throws -> Bool {
+    let refused = session.refusedSettings(objects)
+    try forEachStore { exchange, store in
+      let name = exchange.name(of: store)
+      try exchange.giveBack(refused.filter { $0.name.store.utf8.elementsEqual(name.utf8) }, to: store)
+      if exchange.hasMet(store) {
+        try exchange.deliver(exchange.changes(for: store, removing: true), .serverChange, to: store)
+      } else {
+        try exchange.meet(store)
+      }
+    }
+    try session.forgetRefusedSettings()
+    return session.state.replica.hasMore
+  }
+
+  private mutating func deliver(_ changes: [SyncedChange], _ reason: SyncedReason, to store: SyncedProjection) throws {
+    let before = store.store.values.values()
+    try store.receive(changes, reason, through: session.state.replica.count - 1)
+    let after = store.store.values.values()
+    report.received += changes.filter { before[$0.key] != after[$0.key] }.count
+  }
+
+  /// The log's values. One that is not readable now leaves that of the store as it is.
+  /// - Parameter removing: Whether keys that the log does not have go from the store.
+  private mutating func changes(for store: SyncedProjection, removing: Bool) throws -> [SyncedChange] {
+    var changes: [SyncedChange] = []
+    var keys: Set<[UInt8]> = []
+    for setting in session.settings(of: name(of: store)) {
+      keys.insert(Array(setting.name.key.utf8))
+      guard let bytes = try? session.value(of: setting, objects), let value = PropertyListValue(journalBytes: bytes) else {
+        report.failed.append(("\(setting.name.store) \(setting.name.key)", VoidCause.form))
+        continue
+      }
+      changes.append(SyncedChange(setting.name.key, value, dot: setting.write.dot.bytes, entry: 0))
+    }
+    guard removing else { return changes }
+    let gone = try store.store.values.completeValues().keys.filter { !keys.contains(Array($0.utf8)) }
+    return changes + gone.map { SyncedChange($0, nil, dot: [], entry: 0) }
+  }
+
+  /// Values that the quota of the log has refused: the store shows what the log has.
+  private mutating func giveBack(_ refused: [SettingContent], to store: SyncedProjection) throws {
+    guard !refused.isEmpty else { return }
+    let known = try changes(for: store, removing: false)
+    let changes = refused.compactMap { content -> SyncedChange? in
+      guard let value = PropertyListValue(journalBytes: content.value) else { return nil }
+      let shown = known.first { $0.key.utf8.elementsEqual(content.name.key.utf8) }
+      return SyncedChange(content.name.key, shown?.value, dot: shown?.dot ?? [], entry: 0, refusing: value)
+    }
+    report.refused += changes.count
+    try store.receive(changes, .quotaViolation)
+  }
+
+  /// The first meeting of a store with this log: the log's value wins, the other one is kept as refused, and keys that only this machine has
+  /// are sent. After another space it is the same, and nothing goes.
+  private mutating func meet(_ store: SyncedProjection) throws {
+    let isOther = store.delivered != nil
+    let pending = try store.pending()
+    // Removals of keys of another log say nothing about this one.
+    for item in pending where item.value == nil { try store.sent(item.key, hash: [], dot: [], entry: 0) }
+    let known = try changes(for: store, removing: false)
+    let changes = known.map { change -> SyncedChange in
+      guard let own = pending.first(where: { $0.key.utf8.elementsEqual(change.key.utf8) })?.value, own != change.value else {
+        return change
+      }
+      report.refused += 1
+      return SyncedChange(change.key, change.value, dot: change.dot, entry: change.entry, refusing: own)
+    }
+    try deliver(changes, isOther ? .accountChange : .initialSync, to: store)
+    let shared = Set(session.settings(of: name(of: store)).map { Array($0.name.key.utf8) })
+    let own = try store.store.values.completeValues().unsorted.filter { !shared.contains(Array($0.key.utf8)) }
+    try send(
+      own.filter { $0.key.utf8.count <= SettingName.maximumKeyByteCount }.map { ($0.key, $0.value, nil) }, of: store)
+    try session.noteMeeting(of: name(of: store))
+  }
+}
