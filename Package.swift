@@ -85,7 +85,8 @@ let package = Package(
     .target(name: "CofferSync", dependencies: ["PublicKeyBoxes", "VaultCore", "SecretMemory"]),
     .target(name: "SyncEngines", dependencies: ["CofferSync", "VaultCore", "CofferFiles", "CLinux"]),
     // Only coffer-sync has libcurl
-    .target(name: "EtcdEngine", dependencies: ["SyncEngines", "CofferSync", "VaultCore", "CofferFiles", "CCurl"]),
+    .target(
+      name: "EtcdEngine", dependencies: ["SyncEngines", "CofferSync", "VaultCore", "TextEncodings", "CofferFiles", "CCurl"]),
     .target(name: "Pinentry", dependencies: ["VaultCore", "SecretMemory", "CofferFiles", "CLinux"]),
     // Service
     .target(

@@ -17,9 +17,10 @@ struct EngineFailure: Explained {
   /// In words, without the address.
   var detail: String {
     guard let error = error as? FileError else { return Failure(error).message }
-    return switch error.code {
-    case .missing: "it is not there: \(error.detail)"
-    case .toolFailed: error.detail
+    return switch (address, error.code) {
+    case (_, .missing): "it is not there: \(error.detail)"
+    // These say themselves what a file cannot: the certificate, the role, the quota, the member.
+    case (.etcd, .accessDenied), (.etcd, .full), (.etcd, .io), (_, .toolFailed): error.detail
     default: Failure(error).message
     }
   }

@@ -24,6 +24,15 @@ package struct EtcdCertificates: Sendable {
       guard status.st_mode & 0o077 == 0 else { throw FileError(.toolFailed, "others may use \(path): chmod 600") }
     }
   }
+
+  /// The reason for which a server refuses the certificate of this user, if its time is over: a server says no reason.
+  fileprivate var refusal: FileError? {
+    guard let end = try? end(), Int64(time(nil)) > end else { return nil }
+    var (seconds, parts) = unsafe (time_t(end), tm())
+    guard unsafe gmtime_r(&seconds, &parts) != nil else { return nil }
+    let day = unsafe "\(parts.tm_year + 1900)-\(parts.tm_mon + 1)-\(parts.tm_mday)"
+    return FileError(.accessDenied, "the certificate of this user has expired on \(day): \(certificate)")
+  }
 }
 
 /// Calls of gRPC to the members of one cluster, of which one after the other is tried.
@@ -35,6 +44,7 @@ package struct EtcdCertificates: Sendable {
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   private let endpoints: [String]
+  private let certificates: EtcdCertificates
   private var current = 0
   /// The handle of libcurl keeps the connection.
   private let handle: UnsafeMutableRawPointer
@@ -42,7 +52,7 @@ package struct EtcdCertificates: Sendable {
   init(
     _ endpoints: [String], _ certificates: EtcdCertificates, connectMilliseconds: Int, callMilliseconds: Int
   ) throws(FileError) {
-    self.endpoints = endpoints
+    (self.endpoints, self.certificates) = (endpoints, certificates)
     guard Self.isReady,
       let handle = unsafe coffer_curl_make(
         certificates.authority, certificates.certificate, certificates.key, connectMilliseconds, callMilliseconds)
@@ -87,7 +97,7 @@ package struct EtcdCertificates: Sendable {
     let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard code == CURLE_OK else {
       let isNew = unsafe headers.count == 0 && coffer_curl_has_connected(handle) != 0
-      throw Self.failure(code, "\(endpoint): \(text)", isNew: isNew)
+      throw failure(code, "\(endpoint): \(text)", isNew: isNew)
     }
     let status = unsafe GRPCStatus(headers: Array(UnsafeBufferPointer(start: headers.bytes, count: headers.count)))
     if let error = status.error(endpoint) { throw error }
@@ -105,7 +115,7 @@ package struct EtcdCertificates: Sendable {
   static var malformed: FileError { FileError(.toolFailed, "answers in another form than etcd") }
 
   /// - Parameter isNew: Whether the connection was made for this call, and has brought nothing.
-  private static func failure(_ code: CURLcode, _ text: String, isNew: Bool) -> FileError {
+  private func failure(_ code: CURLcode, _ text: String, isNew: Bool) -> FileError {
     switch code {
     case CURLE_WRITE_ERROR: FileError(.tooLarge, "the answer of \(text)")
     case CURLE_OUT_OF_MEMORY: FileError(.outOfMemory, text)
@@ -115,9 +125,10 @@ package struct EtcdCertificates: Sendable {
       FileError(.accessDenied, "the files of the certificate cannot be used: \(text)")
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_OPERATION_TIMEDOUT: FileError(.io, text)
     case _ where text.contains("alert"):
-      FileError(.accessDenied, "the server refuses the certificate of this user, which may have expired: \(text)")
+      certificates.refusal ?? FileError(.accessDenied, "the server refuses the certificate of this user: \(text)")
     // With TLS 1.3 a server refuses a certificate after the handshake. The end of the connection may overtake the reason.
-    case _ where isNew: FileError(.io, "the server ends, or refuses the certificate of this user: \(text)")
+    case _ where isNew:
+      certificates.refusal ?? FileError(.io, "the server ends, or refuses the certificate of this user: \(text)")
     default: FileError(.io, text)
     }
   }
@@ -151,6 +162,9 @@ struct GRPCStatus {
     case 3 where message.contains("too large"): FileError(.tooLarge, text)
     case 8 where message.contains("larger than max"): FileError(.tooLarge, text)
     case 7, 16: FileError(.accessDenied, "the role of this user at the engine does not allow it: \(text)")
+    // The role was changed, and this member has not heard of it.
+    case 3 where message.contains("revision of auth store"): FileError(.io, text)
+    case 8 where message.contains("too many requests"): FileError(.io, text)
     case 8: FileError(.full, "the engine has no space left: \(text)")
     case 4, 14: FileError(.io, text)
     default: FileError(.toolFailed, text)

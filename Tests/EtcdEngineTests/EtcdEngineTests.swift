@@ -83,7 +83,7 @@ struct EtcdEngineTests {
       "cp foreign/ca.pem trusting/ca.pem; cp -r ada open; chmod 644 open/key.pem; cp -r ada none; rm none/key.pem")
     // The code is `io` if the end of the connection overtakes the reason.
     for (user, sentence) in [
-      ("stranger", "refuses the certificate of this user"), ("late", "refuses the certificate of this user"),
+      ("stranger", "refuses the certificate of this user"), ("late", "the certificate of this user has expired on 20"),
       ("trusting", "the certificate of the server is refused"), ("open", "others may use"), ("none", "No such file"),
     ] {
       let detail = detail { _ = try server.engine(as: user) }
@@ -147,6 +147,17 @@ struct EtcdEngineTests {
     #expect(code { _ = try server.engine(as: "bob") } == .accessDenied)
     let other = try #require(Identifier([UInt8](repeating: 8, count: 16)))
     #expect(code { _ = try server.engine(.new, space: other) } == .accessDenied)
+
+    // The role is taken away while an engine is at work.
+    let engine = try server.engine()
+    try call("UserRevokeRole", text(1, "ada"), text(2, "team"))
+    for attempt in [{ _ = try engine.read(from: 0, limit: 500) }, { _ = try engine.append(2, [2]) }] {
+      let detail = detail(attempt)
+      #expect(detail.contains("the role of this user at the engine does not allow it"), "\(detail)")
+      #expect(code(attempt) == .accessDenied)
+    }
+    try call("UserGrantRole", text(1, "ada"), text(2, "team"))
+    #expect(try engine.read(from: 0, limit: 500).count == 2)
   }
 
   @Test func aFullServerHasAnErrorOfItsOwn() throws {

@@ -81,7 +81,8 @@ import Testing
       ("grpc-status: 16\r\n", .accessDenied),
       ("grpc-status: 8\r\n", .full), ("grpc-status: 14\r\n", .io), ("grpc-status: 4\r\n", .io),
       ("grpc-message: etcdserver: request is too large\r\ngrpc-status: 3\r\n", .tooLarge), ("grpc-status: 3\r\n", .toolFailed),
-      ("grpc-status: x\r\n", .toolFailed),
+      ("grpc-status: x\r\n", .toolFailed), ("grpc-status: 8\r\ngrpc-message: etcdserver: too many requests\r\n", .io),
+      ("grpc-status: 3\r\ngrpc-message: etcdserver: revision of auth store is old\r\n", .io),
     ] as [(String, FileError.Code?)]) func aStatusIsAnError(headers: String, code: FileError.Code?)
   {
     #expect(GRPCStatus(headers: Array("HTTP/2 200\r\n\(headers)\r\n".utf8)).error("host:1")?.code == code)
