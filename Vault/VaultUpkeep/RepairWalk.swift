@@ -136,9 +136,9 @@ final class RepairWalk {
   private func addFromBackup(_ range: ClosedRange<UInt8>) throws {
     guard let backup, !brokenNodes.isEmpty else { return }
     var missing: [Identifier] = []
-    try backup.forEachListed(range, visit: { _, _ in }) { id, _, _ in
-      if isBelowDamage(id), !met.contains(id) { missing.append(id) }
-    }
+    try backup.forEachListed(
+      range, visit: { _, _ in },
+      { id, _, _ in if isBelowDamage(id), !met.contains(id) { missing.append(id) } })
     for id in missing { _ = try takeFromBackup(id, RepairedRecord(id: id, outcome: .lost, reason: .recordMissing)) }
   }
 
