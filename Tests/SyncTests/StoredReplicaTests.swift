@@ -24,7 +24,8 @@ extension Replica {
   func properties() throws -> [String: String] {
     var texts: [String: String] = [:]
     for child in Mirror(reflecting: self).children {
-      guard let label = child.label, label != "identity", label != "values" else { continue }
+      // A replica that is read back counts all items as touched.
+      guard let label = child.label, !["identity", "values", "touched"].contains(label) else { continue }
       texts[label] = label == "state" ? try stateText() : Self.text(child.value)
     }
     return texts
