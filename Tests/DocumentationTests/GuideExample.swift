@@ -72,6 +72,17 @@ func followTheme(of defaults: UserDefaults, _ apply: @escaping @Sendable (String
   }
 }
 
+func followPage(_ show: @escaping @Sendable (Int64) -> Void) -> any NSObjectProtocol {
+  let store = NSUbiquitousKeyValueStore.default
+  let name = NSUbiquitousKeyValueStore.didChangeExternallyNotification
+  let token = NotificationCenter.default.addObserver(forName: name, object: store, queue: nil) { notification in
+    let keys = notification.userInfo?[NSUbiquitousKeyValueStoreChangedKeysKey] as? [String] ?? []
+    if keys.contains("page") { show(NSUbiquitousKeyValueStore.default.longLong(forKey: "page")) }
+  }
+  store.synchronize()  // once at the start: notifications begin with it
+  return token
+}
+
 @Suite struct GuideExampleTests {
   @Test func aPasswordIsStoredReplacedAndRead() throws {
     let keychain = try Keychain(Vault.throwAway(), as: .groups([.standard]))
@@ -100,5 +111,17 @@ func followTheme(of defaults: UserDefaults, _ apply: @escaping @Sendable (String
     defaults.set("dark", forKey: "theme")
     #expect(themes.withLock { $0 } == ["light", "dark"])
     observation.cancel()
+  }
+
+  @Test func aPageIsFollowed() {
+    let pages = Mutex<[Int64]>([])
+    let token = followPage { page in pages.withLock { $0.append(page) } }
+    let store = NSUbiquitousKeyValueStore.default
+    store.set(Int64(7), forKey: "page")
+    NotificationCenter.default.post(
+      name: NSUbiquitousKeyValueStore.didChangeExternallyNotification, object: store,
+      userInfo: [NSUbiquitousKeyValueStoreChangedKeysKey: ["page"]])
+    NotificationCenter.default.removeObserver(token)
+    #expect(pages.withLock { $0 } == [7])
   }
 }
