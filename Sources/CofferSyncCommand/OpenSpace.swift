@@ -62,7 +62,7 @@ enum OpenSpace {
     return keychain
   }
 
-  /// The same, also if it is locked, or if there is no agent.
+  /// The keychain, also if the vault is locked or no agent runs.
   static func connect(visibility: Visibility) throws -> Keychain {
     // The owner of such a vault decides for each program, and no log of others writes into it.
     guard try !SystemAgent.isUsed(environment: { Environment[$0] }) else {
@@ -124,12 +124,7 @@ extension SpaceSession {
   func finishWithSettings() throws -> (SyncReport, SettingsExchange.Report) {
     let stores = try state.settings.isPersonal ? SettingStores.allowed(by: self) : []
     guard !stores.isEmpty else { return (try finish(), SettingsExchange.Report()) }
-    let engine: any Engine
-    do {
-      engine = try connect()
-    } catch let failure as EngineFailure {
-      engine = MissingEngine(failure)
-    }
+    let engine = try connectIfThere()
     var exchange = SettingsExchange(self, stores) { try engine.get($0) }
     try exchange.send()
     let report = try synchronise(with: engine)
@@ -143,13 +138,11 @@ extension SpaceSession {
   /// Appends what a command has changed.
   /// - Throws: `EngineFailure`: then it is appended with the next `coffer sync now`.
   func finish() throws -> SyncReport {
-    let engine: any Engine
-    do {
-      engine = try connect()
-    } catch let failure as EngineFailure {
-      // The changes of the vault become pending ones, with the time and the values of now.
-      engine = MissingEngine(failure)
-    }
-    return try synchronise(with: engine)
+    try synchronise(with: connectIfThere())
+  }
+
+  /// If the engine is away, the changes of the vault become pending ones, with the time and the values of now.
+  private func connectIfThere() throws -> any Engine {
+    do { return try connect() } catch let failure as EngineFailure { return MissingEngine(failure) }
   }
 }

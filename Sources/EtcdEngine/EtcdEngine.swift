@@ -145,6 +145,6 @@ package final class EtcdEngine: Engine {
 }
 
 extension EtcdEngine: WaitingEngine {
-  /// A look each second, as long as there is no watch.
+  /// The log is read each second: this engine has no watch.
   package func beginWaiting(for number: UInt64) -> LogSign { LogSign(descriptor: nil, milliseconds: 1_000) }
 }

@@ -93,7 +93,7 @@ extension SpaceSession {
     let present = entity?.exists == true ? entity?[.content].first : nil
     let seen = seen(change, entity, present)
     guard let value = change.value else {
-      // A person removes the settings of an app one by one, or with it: they wait for nobody.
+      // Deletions of settings are never held: a person removes them one by one, or with their app.
       try state.replica.delete([key], ofGroupWith: 1, at: now) { _ in seen }
       return nil
     }

@@ -103,7 +103,7 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     }
   }
 
-  /// As `values()`, for a reader to whom a missing value means that somebody has removed it.
+  /// As `values()`, for a reader that takes a missing value for a removed one.
   /// - Throws: `problem`, if values are missing.
   package func completeValues() throws(PreferenceError) -> PropertyListDictionary {
     let (values, problem) = try withCompleteState { ($0.values, $0.problem) }
