@@ -10,6 +10,8 @@ package enum JSON {
   case array([JSON])
   /// In the order given.
   case object([(String, JSON)])
+  /// A line that a program of this project has written as JSON.
+  case written(String)
 
   /// Without quotes, for tables.
   package var plain: String {
@@ -26,6 +28,7 @@ package enum JSON {
     case .boolean(let value): value ? "true" : "false"
     case .null: "null"
     case .array(let elements): "[" + elements.map(\.description).joined(separator: ",") + "]"
+    case .written(let line): line
     case .object(let members): "{" + members.map { "\(Self.quoted($0)):\($1.description)" }.joined(separator: ",") + "}"
     }
   }

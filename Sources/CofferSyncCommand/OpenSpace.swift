@@ -72,7 +72,9 @@ enum OpenSpace {
   }
 
   static func session(_ space: Identifier?, in keychain: Keychain) throws -> SpaceSession {
-    try SpaceSession(space, in: keychain, files: directory())
+    let session = try SpaceSession(space, in: keychain, files: directory())
+    session.describe = { (Failure($0).message, ($0 as? EngineFailure)?.isOfSpace == true) }
+    return session
   }
 
   /// The states of all spaces of a vault.
@@ -108,7 +110,7 @@ enum OpenSpace {
 
 extension OpenSpace {
   /// The directory of the certificates for etcd: `etcd` in COFFER_HOME, else in the user's directory of configuration.
-  private static func certificates() throws -> String {
+  static func certificates() throws -> String {
     let directories = try UserDirectories(environment: { Environment[$0] })
     guard let configuration = try directories.configurationDirectory() else {
       return Path.join(try directories.dataDirectory(), "etcd")

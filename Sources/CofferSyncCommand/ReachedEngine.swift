@@ -14,6 +14,9 @@ struct EngineFailure: Explained {
   /// Whether the log, or the mailbox, is not there.
   var isMissing: Bool { (error as? FileError)?.code == .missing }
 
+  /// Whether it has no space left for entries.
+  var isOfSpace: Bool { (error as? FileError)?.code == .full }
+
   /// In words, without the address.
   var detail: String {
     guard let error = error as? FileError else { return Failure(error).message }

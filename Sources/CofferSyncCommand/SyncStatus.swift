@@ -18,49 +18,38 @@ struct SyncStatus: ParsableCommand {
 
   func run() throws {
     for open in try space.sessions() {
-      let rows = try Self.rows(of: open())
+      let status = try SpaceStatus(of: open())
       if json {
-        try Descriptor.output.write(JSON.object(rows.map { ($0.name, $0.json) }).description + "\n")
+        try Descriptor.output.write(JSON.object(status.rows.map { ($0.name, $0.json) }).description + "\n")
       } else {
-        let table = Table(heading: ["SPACE", ""], rows: rows.map { [$0.name, $0.text] })
+        let table = Table(heading: ["SPACE", ""], rows: status.rows.map { [$0.name, $0.text] })
         try Descriptor.output.write(table.text(style: .current()))
       }
     }
   }
+}
 
-  private typealias Row = (name: String, text: String, json: JSON)
+/// For `coffer doctor`.
+struct SyncFindings: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "findings", abstract: "Print what needs a person, for coffer doctor.", shouldDisplay: false)
 
-  private static func rows(of session: SpaceSession) throws -> [Row] {
-    func row(_ name: String, _ text: String) -> Row { (name, text, .text(text)) }
-    func row(_ name: String, _ count: Int) -> Row { (name, "\(count)", .natural(UInt64(count))) }
-    let replica = session.state.replica
-    let own = replica.membership[replica.id]
-    var rows: [Row] = [
-      row("space", session.keys.space.description), row("engine", session.state.engine),
-      row("device", "\(session.keys.identity.person), \(session.keys.identity.name)"),
-      row("role", own.map { "\($0.role)" } ?? "no member"),
-      row("groups", session.state.groups.sorted().map(\.name).joined(separator: ", ")),
-      row("entries", Int(clamping: replica.count)),
-      row("devices", replica.membership.devices.count),
-      row("pending", replica.pending.filter { !$0.isHeld }.count),
-      row("held", replica.pending.filter(\.isHeld).count),
-      row("conflicts", session.conflicts().count),
-    ]
-    let offered = try session.offeredGroups().keys.filter { !session.state.groups.contains($0) }.sorted().map(\.name)
-    rows.append(row("offered", offered.joined(separator: ", ")))
-    if session.state.settings.isPersonal { rows.append(row("settings", session.settings().count)) }
-    if let halt = replica.halt { rows.append(row("stopped", halt.explanation.message)) }
-    if let waiting = replica.waiting { rows.append(row("waits", waiting)) }
-    do {
-      let next = try session.connect().read(from: replica.count, limit: 100)
-      rows.append(row("behind", next.count))
-      if replica.halt != nil, let entry = next.first, let author = try replica.author(of: entry.bytes) {
-        rows.append(row("next", "entry of \(author.name) of \(author.person)"))
+  func run() throws {
+    let keychain = try OpenSpace.keychain()
+    for space in try DeviceKeys.spaces(in: keychain) {
+      for line in Self.findings(space, keychain) {
+        try Descriptor.output.write("sync \(space.description.prefix(8)): \(line.escapingControls())\n")
       }
-    } catch let error as EngineFailure {
-      rows.append(row("unreachable", error.detail))
     }
-    return rows
+  }
+
+  /// An error is one of them: the other spaces are shown as well.
+  private static func findings(_ space: Identifier, _ keychain: Keychain) -> [String] {
+    do {
+      return try SpaceStatus(of: OpenSpace.session(space, in: keychain)).findings
+    } catch {
+      return ["not checked: \(Failure(error).message)"]
+    }
   }
 }
 

@@ -61,8 +61,8 @@ package struct Stamp: Equatable, Sendable {
 
 /// The state of this device in a space: the replica, and how the vault agrees with it.
 package struct LocalState: Sendable {
-  /// The first one has no settings.
-  fileprivate static let formatVersions: ClosedRange<UInt8> = 1...2
+  /// The first one has no settings, and the second one no notes.
+  fileprivate static let formatVersions: ClosedRange<UInt8> = 1...3
 
   package internal(set) var replica: Replica
   /// Where the log lies. See `EngineAddress`.
@@ -76,6 +76,7 @@ package struct LocalState: Sendable {
   var stamp: Stamp
   /// When this device last appended, in milliseconds since 1970; 0 for never.
   var lastAppended: Int64 = 0
+  package internal(set) var notes = SyncNotes()
 
   package init(_ replica: Replica, engine: String, groups: Set<AccessGroup> = []) throws {
     (self.replica, self.engine, self.groups) = (replica, engine, groups)
@@ -94,13 +95,14 @@ package struct LocalState: Sendable {
     writer.append(lastAppended)
     writer.append(UInt32(rows.count))
     settings.write(to: &writer)
+    notes.write(to: &writer)
     return try writer.finish()
   }
 
   init(_ header: Header, rows: [Identifier: KnownRow], _ replica: Replica) {
     (self.replica, self.rows) = (replica, rows)
     (engine, groups, settings, stamp) = (header.engine, header.groups, header.settings, header.stamp)
-    lastAppended = header.lastAppended
+    (lastAppended, notes) = (header.lastAppended, header.notes)
   }
 
   /// The part that is not the replica, as it is read.
@@ -112,6 +114,7 @@ package struct LocalState: Sendable {
     /// The number of rows that follow.
     let rowCount: Int
     let settings: SettingsShare
+    let notes: SyncNotes
 
     init(reading frame: LockedBytes) throws {
       var reader = BodyReader(frame)
@@ -124,6 +127,7 @@ package struct LocalState: Sendable {
       lastAppended = try reader.readInteger()
       rowCount = Int(try reader.readInteger(UInt32.self))
       settings = version > 1 ? try SettingsShare(reading: &reader) : SettingsShare()
+      notes = version > 2 ? try SyncNotes(reading: &reader) : SyncNotes()
       try reader.readEnd()
     }
   }

@@ -49,7 +49,7 @@ extension SpaceSession {
     var report = SyncReport(
       changed: found.changed, deleted: found.deleted, held: found.held, damage: found.items.damage, wasPutBack: found.isPutBack)
     report.unread = found.unread.map { (found.items.entries[$0]?.item.shownName ?? "", $1) }.sorted { $0.name < $1.name }
-    let now = milliseconds()
+    let now = clock()
     if state.replica.isMember, now - state.lastAppended > Self.longestSilence { state.replica.wantsPresence = true }
     try saveChanges(of: state.replica)
     var replica = state.replica
@@ -65,6 +65,7 @@ extension SpaceSession {
       failure = error
     }
     state.replica = replica
+    state.notes.note(failure.map(describe), replica, at: now)
     if let last = replica.lastHeard[replica.id], last >= before.replica.count { state.lastAppended = now }
     let entities = keysToApply(isComplete: some == nil)
     if some != nil { report.hasOpenItems = try look(for: entities, known ?? [:], &found) }
@@ -82,7 +83,8 @@ extension SpaceSession {
       try PlaceItem.write(stamp, of: keys.space, in: keychain)
       state.stamp = stamp
     }
-    if isStamped || state.replica.mark != before.replica || state.lastAppended != before.lastAppended { try save() }
+    let hasChanged = isStamped || state.replica.mark != before.replica || state.lastAppended != before.lastAppended
+    if hasChanged || !state.notes.agrees(with: saved.notes) { try save() }
     try files.removePlan()
     seen = known
     if let failure { throw failure }

@@ -14,8 +14,12 @@ package final class SpaceSession {
   var seen: [Identifier: Reference]?
   /// The deletions of the last minutes.
   var deletions = RecentDeletions()
-  /// The dots of pending operations that the files have, and the number of drafts.
-  private var saved: (pending: Set<Identifier>, drafts: Int) = ([], 0)
+  /// Milliseconds since 1970. Tests have another one.
+  var clock = milliseconds
+  /// An error in words, and whether the engine had no space left, for the notes.
+  package var describe: (any Error) -> (text: String, isOfSpace: Bool) = { ("\($0)", false) }
+  /// The dots of pending operations that the files have, the number of drafts, and the notes.
+  private(set) var saved: (pending: Set<Identifier>, drafts: Int, notes: SyncNotes) = ([], 0, SyncNotes())
 
   /// - Parameters:
   ///   - space: nil for the only one.
@@ -44,7 +48,7 @@ package final class SpaceSession {
   }
 
   private func noteSaved() {
-    saved = (Set(state.replica.pending.map(\.operation.dot)), state.replica.drafts.count)
+    saved = (Set(state.replica.pending.map(\.operation.dot)), state.replica.drafts.count, state.notes)
   }
 
   func save() throws {

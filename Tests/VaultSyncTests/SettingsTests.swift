@@ -137,12 +137,15 @@ extension Machine {
     try machine.session().noteMeeting(of: "c")
     let state = try machine.session().state
     #expect(state.settings.allowed == ["a", "b"] && state.settings.met == ["c"])
-    // Files of a former version have no settings.
+    // Files of former versions have no notes, which are 13 bytes without content, and no settings, which are 9.
     let bytes = try LocalState(state.replica, engine: "e").header().secret.copyIntoUnprotectedBytes()
-    let former = try LocalState.Header(reading: LockedBytes(Secret(testing: [1] + bytes.dropFirst().dropLast(9))))
-    #expect(former.engine == "e" && former.settings == SettingsShare())
-    #expect(throws: VoidCause.form) {
-      try LocalState.Header(reading: LockedBytes(Secret(testing: [3] + bytes.dropFirst())))
+    func header(_ version: UInt8, cut count: Int = 0) throws -> LocalState.Header {
+      try LocalState.Header(reading: LockedBytes(Secret(testing: [version] + bytes.dropFirst().dropLast(count))))
     }
+    for (version, count): (UInt8, Int) in [(1, 22), (2, 13), (3, 0)] {
+      let former = try header(version, cut: count)
+      #expect(former.engine == "e" && former.settings == SettingsShare() && former.notes == SyncNotes())
+    }
+    #expect(throws: VoidCause.form) { try header(4) }
   }
 }

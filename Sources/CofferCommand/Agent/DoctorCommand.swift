@@ -9,9 +9,10 @@ struct DoctorCommand: ParsableCommand {
       Also the log of the system's agent, if that keeps the vault, is unlocked, or is unlocked by a credential that is named. \
       Prints how many entries there are and since when, and the end of the log, to be kept elsewhere and named with --end another time. \
       Ends with 9 if the log is broken or was removed. Prints the age of the newest backup and of the last trial restore, and the files \
-      that killed commands have left, also in memory, each with the command that helps, and why the password of the last log-in did not open the vault, \
-      if pam_coffer is used. Ends with 9, too, if the header or the slots of the vault cannot be \
-      read, or if it is an older state than the one last seen here; its items: coffer vault verify. Settings: coffer defaults doctor.
+      that killed commands have left, also in memory, each with the command that helps, and why the password of the last log-in did \
+      not open the vault, if pam_coffer is used. Of each space of coffer sync it prints how far this device is, and what needs a \
+      person. Ends with 9, too, if the header or the slots of the vault cannot be read, or if it is an older state than the one last seen \
+      here; its items: coffer vault verify. Settings: coffer defaults doctor.
       """)
 
   @Option(help: ArgumentHelp("The end that was printed before: the log must go on from there.", valueName: "end"))
@@ -42,13 +43,15 @@ struct DoctorCommand: ParsableCommand {
     let logIn = try LogInNote.last()
     let damage = Self.damage(of: owned)
     let scratch = ScratchDirectory.leftovers()
+    let spaces = SyncCheck(in: state, isJSON: json)
     if json {
-      let members =
-        checks.map { ($0.member, $0.check.json) } + (backups.map { [("backups", $0.json)] } ?? [])
-        + [
-          ("leftInMemory", .array(scratch.map { .text($0) })), ("logIn", logIn?.json ?? .null),
-          ("vaultDamage", damage.map { .text($0.message) } ?? .null),
-        ]
+      var members = checks.map { ($0.member, $0.check.json) }
+      if let backups { members.append(("backups", backups.json)) }
+      if let spaces { members.append(("sync", spaces.json)) }
+      members += [
+        ("leftInMemory", .array(scratch.map { .text($0) })), ("logIn", logIn?.json ?? .null),
+        ("vaultDamage", damage.map { .text($0.message) } ?? .null),
+      ]
       try Descriptor.output.write(JSON.object(members).description + "\n")
     }
     for (name, _, check) in checks {
@@ -59,10 +62,12 @@ struct DoctorCommand: ParsableCommand {
       Descriptor.error.note(
         "note: coffer-strength is missing: the strength of a new passphrase is not estimated; install Coffer again\n")
     }
-    let lines =
-      (backups?.lines ?? [])
-      + scratch.map { "secrets left in memory by a command that was killed: \($0); rm -r \(ShellWord.quoted($0)) removes them" }
-      + (logIn.map { [$0.line] } ?? [])
+    var lines = backups?.lines ?? []
+    for path in scratch {
+      lines.append("secrets left in memory by a command that was killed: \(path); rm -r \(ShellWord.quoted(path)) removes them")
+    }
+    if let logIn { lines.append(logIn.line) }
+    lines += spaces?.lines ?? []
     if !json { for line in lines { try Descriptor.output.write("\(line.escapingControls())\n") } }
     if let broken = checks.first(where: { !$0.check.problems.isEmpty }) {
       throw Failure(

@@ -26,9 +26,14 @@ struct SyncNoun: ParsableCommand {
 
   /// - Throws: other, if it was not installed.
   static func become(_ words: [String]) throws -> Never {
+    try Launch.become(program(), words, keeping: -1, alone: false)
+  }
+
+  /// - Throws: other, if it was not installed.
+  static func program() throws -> String {
     guard let program = ProgramPlaces.internalProgram("coffer-sync").first(where: { unsafe access($0, X_OK) == 0 }) else {
       throw Failure(.other, "coffer-sync is missing", hint: "install Coffer again")
     }
-    try Launch.become(program, words, keeping: -1, alone: false)
+    return program
   }
 }
