@@ -52,7 +52,8 @@ final class SpaceFollower {
   /// - Throws: Errors of a vault that is locked or away.
   func turn(_ keychain: Keychain) throws {
     do {
-      if due == nil, let look, look.hasPassed, try logMayHaveMore() { due = look }
+      // Also for items that the last pass could not compare, or that were changed meanwhile.
+      if due == nil, let look, look.hasPassed, try !changes.isEmpty || logMayHaveMore() { due = look }
       if let due, due.hasPassed { try pass(keychain) }
     } catch {
       guard !error.isOfVault else { throw error }
@@ -85,8 +86,8 @@ final class SpaceFollower {
       tell(SyncNow.notes(on: report))
       try wait(session)
       failures = 0
-      if report.hasOpenItems { changes = .all }
-      if report.hasOpenItems || session.state.replica.isStuck { retry() }
+      changes.add(report.open)
+      if session.state.replica.isStuck { retry() }
     } catch {
       changes.add(taken)
       throw error

@@ -50,6 +50,8 @@ struct ItemValue {
   let secret: LockedBytes
 
   var byteCount: Int { content.bytes.count + secret.count }
+  /// Whether a part of it is an object of the engine.
+  var isLarge: Bool { max(content.bytes.count, secret.count) > Value.maximumInlineCount }
 
   /// - Throws: `VoidCause.form` for an item that is not shared.
   init(_ entry: Entry, secret: consuming Secret) throws {

@@ -47,7 +47,7 @@ extension SpaceSession {
         // The value is there, and another device has written it too, or has seen it.
         if let row, row.content == new.content, row.secret == new.secret, difference.stages.count == 1 {
           state.rows[key.tag] = new
-        } else if let entry = found.items.entries[key.tag], try hasValue(of: difference, entry) {
+        } else if let entry = found.items.entries[key.tag], difference.stages.count == 1, try hasValue(difference.value, entry) {
           state.rows[key.tag] = new
           state.rows[key.tag]?.version = entry.version
         } else {
@@ -110,10 +110,10 @@ extension SpaceSession {
     }
   }
 
-  private func hasValue(of difference: Difference, _ entry: Entry) throws -> Bool {
-    guard difference.stages.count == 1, try ItemContent(entry) == difference.value.content else { return false }
+  private func hasValue(_ value: ItemValue, _ entry: Entry) throws -> Bool {
+    guard (try? ItemContent(entry)) == value.content else { return false }
     do {
-      return try keychain.secret(of: entry.reference, purpose: "to share it").isEqual(to: difference.value.secret.secret)
+      return try keychain.secret(of: entry.reference, purpose: "to share it").isEqual(to: value.secret.secret)
     } catch let error as KeychainError where error.code.isOfOneItem {
       return false
     }
@@ -129,7 +129,7 @@ extension SpaceSession {
     for difference in differences {
       if let entry = found.items.entries[difference.tag] {
         try carryOut(difference, &applied) { try update(entry, difference) }
-      } else if difference.value.content.accessibility == .whenUnlocked, difference.stages.count == 1 {
+      } else if difference.value.content.accessibility == .whenUnlocked, difference.stages.count == 1, !difference.value.isLarge {
         batches[difference.value.content.group, default: []].append(difference)
       } else {
         try carryOut(difference, &applied) { try add(difference) }
@@ -151,13 +151,17 @@ extension SpaceSession {
   }
 
   /// The item stays as it is if a person has changed it meanwhile: the next look at the vault finds that.
-  private func carryOut(_ difference: Difference, _ applied: inout Applied, _ body: () throws -> Void) throws {
+  private func carryOut(_ difference: Difference, _ applied: inout Applied, _ body: () throws -> Reference) throws {
     do {
-      try body()
+      let reference = try body()
       state.rows[difference.tag] = difference.row
       // Another process may have changed it since; the next look at the vault compares the value.
       state.rows[difference.tag]?.version = nil
       applied.written += 1
+      guard difference.value.isLarge else { return }
+      // For that it would need the engine, which may be away then.
+      let entry = try keychain.entry(reference)
+      if try hasValue(difference.value, entry) { state.rows[difference.tag]?.version = entry.version }
     } catch let error as KeychainError {
       switch error.code {
       case .conflict, .notFound: return
@@ -169,17 +173,20 @@ extension SpaceSession {
     }
   }
 
-  private func update(_ entry: Entry, _ difference: Difference) throws {
+  private func update(_ entry: Entry, _ difference: Difference) throws -> Reference {
     try write(difference.stages[...], in: entry)
+    return entry.reference
   }
 
-  private func add(_ difference: Difference) throws {
+  private func add(_ difference: Difference) throws -> Reference {
     let first = difference.stages[0]
     let content = first.content
     let reference = try keychain.add(
       content.item, secret: first.secret.secret, group: content.group, accessible: content.accessibility)
-    guard difference.stages.count > 1 else { return }
-    try write(difference.stages.dropFirst(), in: entry(reference, with: first.secret))
+    if difference.stages.count > 1 {
+      try write(difference.stages.dropFirst(), in: entry(reference, with: first.secret))
+    }
+    return reference
   }
 
   private func write(_ stages: ArraySlice<ItemValue>, in entry: Entry) throws {

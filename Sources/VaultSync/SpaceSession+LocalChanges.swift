@@ -16,11 +16,19 @@ extension SpaceSession {
     var isPutBack = false
     /// Items of such a vault that the space knows in another state.
     var outdated: Set<Identifier> = []
-    /// Items that the vault does not give to this program now. They may hold a change, and stay as they are.
-    var unread: [Identifier: KeychainError] = [:]
+    /// Items that the vault does not give to this program now, or that have to be compared with a value that the engine does not give
+    /// now. They may hold a change, and stay as they are.
+    var unread: [Identifier: any Error] = [:]
+    /// Items, also removed ones, that the next pass has to look at, although nobody tells of them.
+    var open = VaultChanges.none
   }
 
-  /// - Parameter objects: Large values of the engine, to compare them. One that cannot be read counts as another value.
+  /// The engine does not give a large value now.
+  private struct NotCompared: Error {
+    let cause: any Error
+  }
+
+  /// - Parameter objects: Large values of the engine, to compare them. One that the engine has lost counts as another value.
   func collect(_ objects: ObjectSource) throws -> Collected {
     try finishPlan()
     let place = try PlaceItem(of: keys.space, in: keychain)
@@ -46,18 +54,30 @@ extension SpaceSession {
   func collect(
     _ entry: Entry, _ tag: Identifier, after place: PlaceItem?, _ found: inout Collected, _ objects: ObjectSource
   ) throws {
-    let row = state.rows[tag]
-    if found.isPutBack {
-      // An older value is none of a person, and one that is newer was written without a look at those of the others.
-      if entry.version <= place?.version ?? 0, shown(EntityKey(.item, tag)) != nil {
-        state.rows[tag] = nil
-        found.outdated.insert(tag)
-      } else if try collect(entry, tag, seen: SeenWrites(), objects) {
-        found.changed += 1
-      }
-    } else if row?.version != entry.version, try collect(entry, tag, seen: row?.seen ?? seenBeforeDeletion(tag), objects) {
-      found.changed += 1
+    do {
+      if try isChanged(entry, tag, after: place, &found, objects) { found.changed += 1 }
+    } catch let error as NotCompared {
+      found.unread[tag] = error.cause
+      found.open.add(entry.reference)
     }
+  }
+
+  private func isChanged(
+    _ entry: Entry, _ tag: Identifier, after place: PlaceItem?, _ found: inout Collected, _ objects: ObjectSource
+  ) throws -> Bool {
+    guard found.isPutBack else {
+      let row = state.rows[tag]
+      guard row?.version != entry.version else { return false }
+      return try collect(entry, tag, seen: row?.seen ?? seenBeforeDeletion(tag), objects)
+    }
+    // Its version may be that of another value, if this one cannot be read now.
+    state.rows[tag] = nil
+    // An older value is none of a person, and one that is newer was written without a look at those of the others.
+    guard entry.version <= place?.version ?? 0, shown(EntityKey(.item, tag)) != nil else {
+      return try collect(entry, tag, seen: SeenWrites(), objects)
+    }
+    found.outdated.insert(tag)
+    return false
   }
 
   /// An item that this vault has again after it was deleted here, or by another device: its author saw the values that it had. If the
@@ -66,9 +86,13 @@ extension SpaceSession {
     let key = EntityKey(.item, tag)
     guard let deleted = shown(key), !deleted.exists else { return SeenWrites() }
     state.replica.discardDeletions { $0 == key }
-    var seen = SeenWrites(shown(key))
+    let present = shown(key)
+    var seen = SeenWrites(present)
     // Also a deletion that is on its way.
     seen[.life].formUnion(deleted[.life].map(\.dot))
+    // If the value cannot be read now, the next look at it finds no deletion.
+    state.rows[tag] = present.flatMap { KnownRow($0, version: nil) }
+    state.rows[tag]?.seen = seen
     return seen
   }
 
@@ -105,8 +129,10 @@ extension SpaceSession {
       return try state.replica.content(of: value, objects).secret.isEqual(to: bytes.secret)
     } catch let error as VaultError {
       throw error
-    } catch {
+    } catch Halt.objectMissing, VoidCause.tag {
       return false
+    } catch {
+      throw NotCompared(cause: error)
     }
   }
 
@@ -120,7 +146,8 @@ extension SpaceSession {
         state.rows[tag] = nil
         continue
       }
-      guard let content = try readableContent(of: tag, objects), state.groups.contains(content.group), try isGone(content) else {
+      guard let content = try readableContent(of: tag, &found, objects), state.groups.contains(content.group), try isGone(content)
+      else {
         continue
       }
       byGroup[content.group, default: []].append(key)
@@ -141,14 +168,17 @@ extension SpaceSession {
   }
 
   /// The shown content of an item.
-  /// - Returns: nil if it lies in an object that the engine does not give now: the deletion waits for that.
-  private func readableContent(of tag: Identifier, _ objects: ObjectSource) throws -> ItemContent? {
+  /// - Returns: nil if it lies in an object that the engine does not give: the deletion waits for that.
+  private func readableContent(of tag: Identifier, _ found: inout Collected, _ objects: ObjectSource) throws -> ItemContent? {
     guard let value = shown(EntityKey(.item, tag))?.shown(.content) else { return nil }
     do {
       return try ItemContent(parsing: state.replica.content(of: value, objects).secret.copyIntoUnprotectedBytes())
     } catch let error as VaultError {
       throw error
+    } catch is Halt, is VoidCause {
+      return nil
     } catch {
+      found.open = .all
       return nil
     }
   }

@@ -42,9 +42,7 @@ extension SpaceSession {
   ///   - keys: The items.
   ///   - known: Where they are.
   ///   - found: Gets them.
-  /// - Returns: Whether an item stays.
-  func look(for keys: Set<EntityKey>, _ known: [Identifier: Reference], _ found: inout Collected) throws -> Bool {
-    var hasOpenItems = false
+  func look(for keys: Set<EntityKey>, _ known: [Identifier: Reference], _ found: inout Collected) throws {
     for key in keys where key.kind == .item && found.items.entries[key.tag] == nil {
       let row = state.rows[key.tag]
       guard row != nil || known[key.tag] != nil else { continue }
@@ -60,9 +58,8 @@ extension SpaceSession {
       } catch let error as KeychainError where error.code.isOfOneItem {
         found.unread[key.tag] = error
       }
-      hasOpenItems = true
+      found.open = .all
     }
-    return hasOpenItems
   }
 }
 

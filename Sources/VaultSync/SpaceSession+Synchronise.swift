@@ -16,14 +16,15 @@ package struct SyncReport {
   package var removed = 0
   /// Items that the vault does not take, with the reason.
   package var refused: [(name: String, error: any Error)] = []
-  /// Items whose changes are not known, because the vault does not give them to this program.
+  /// Items whose changes are not known, because the vault does not give them to this program, or the engine a value to compare.
   package var unread: [(name: String, error: any Error)] = []
   /// A record that cannot be read.
   package var damage: (any Error)?
   /// The vault was restored from a backup.
   package var wasPutBack = false
-  /// Items that were changed in the vault meanwhile: a pass that looks at all of them is due.
-  package var hasOpenItems = false
+  /// The items that a further pass has to look at: all, if some were changed in the vault meanwhile; those to be compared with a value
+  /// that the engine does not give now.
+  package var open = VaultChanges.none
 }
 
 extension SpaceSession {
@@ -68,12 +69,13 @@ extension SpaceSession {
     state.notes.note(failure.map(describe), replica, at: now)
     if let last = replica.lastHeard[replica.id], last >= before.replica.count { state.lastAppended = now }
     let entities = keysToApply(isComplete: some == nil)
-    if some != nil { report.hasOpenItems = try look(for: entities, known ?? [:], &found) }
+    if some != nil { try look(for: entities, known ?? [:], &found) }
     let applied = try apply(found, entities, objects)
     if some == nil { try noteVersions(of: state.rows.filter { $0.value.version == nil }.map(\.key)) }
     state.replica.settle(except: Set(applied.open.union(found.unread.keys).map { EntityKey(.item, $0) }))
     (report.written, report.removed, report.refused) = (applied.written, applied.removed, applied.refused)
     report.pending = replica.pending.count
+    report.open = found.open
     let hasNewRows = state.rows != before.rows
     let isStamped = hasNewRows || found.isPutBack || state.stamp.count == 0
     if isStamped {

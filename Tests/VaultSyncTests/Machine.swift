@@ -41,6 +41,8 @@ final class MemoryEngine: Engine, @unchecked Sendable {
   private let lock = NSRecursiveLock()
   var log: [[UInt8]] = []
   var objects: [ObjectName: [UInt8]] = [:]
+  /// Whether this device gets them.
+  var givesObjects = true
   let crash: CrashPoint
 
   init(_ crash: CrashPoint = CrashPoint(), sharing other: MemoryEngine? = nil) {
@@ -77,6 +79,7 @@ final class MemoryEngine: Engine, @unchecked Sendable {
 
   func get(_ name: ObjectName) throws -> [UInt8]? {
     try crash.step()
+    guard givesObjects else { throw CrashPoint.Crash() }
     return shared.objects[name]
   }
 }

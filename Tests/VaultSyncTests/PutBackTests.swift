@@ -44,6 +44,28 @@ import VaultCore
     for machine in machines { #expect(try machine.versions("old").isSuperset(of: ["second", "third"])) }
   }
 
+  /// The version of a change after the restore is that of a value that is gone, and the engine, which has the value to compare, does not
+  /// give it now.
+  @Test func aVersionOfThePastIsNoSign() throws {
+    let machines = try SynchroniseTests.machines(2)
+    let large = String(repeating: "0123456789", count: 20_000)
+    try machines[0].set("large", large + "1")
+    try SynchroniseTests.settle(machines)
+    let backup = machines[0].backup()
+    try machines[0].set("large", large + "2")
+    let version = try machines[0].entry("large")?.version
+    try SynchroniseTests.settle(machines)
+    try machines[0].restore(backup)
+    try machines[0].set("large", large + "3")
+    #expect(try machines[0].entry("large")?.version == version)
+    machines[0].engine.givesObjects = false
+    #expect(try machines[0].synchronise().wasPutBack)
+    machines[0].engine.givesObjects = true
+    try SynchroniseTests.settle(machines)
+    #expect(try machines[0].values() == machines[1].values())
+    for machine in machines { #expect(try machine.versions("large").isSuperset(of: [large + "2", large + "3"])) }
+  }
+
   /// A backup of an item that the others have deleted since.
   @Test func whatTheOthersHaveDeletedGoes() throws {
     let machines = try SynchroniseTests.machines(2)

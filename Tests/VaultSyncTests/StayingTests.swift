@@ -37,7 +37,7 @@ private final class Staying {
     try session.resume()
     defer { session.rest() }
     let report = try session.synchronise(with: machine.engine, changes: taken)
-    if report.hasOpenItems { changes = .all }
+    changes.add(report.open)
     return report
   }
 }
@@ -117,6 +117,61 @@ private final class Staying {
     try settle(all)
     #expect(all[0].session.state.replica.pending.filter(\.isHeld).count == 10)
     #expect(try all[1].machine.values().count == 10)
+  }
+
+  /// The engine does not give the large value with which an item is to be compared: the next pass looks at it again.
+  @Test func whatIsNotComparedIsLookedAtAgain() throws {
+    let all = try staying(2)
+    let large = String(repeating: "0123456789", count: 20_000)
+    try all[0].machine.set("large", large)
+    try settle(all)
+    all[1].machine.engine.givesObjects = false
+    try all[1].machine.set("large", large, label: "Bob")
+    let reference = try #require(try all[1].machine.entry("large")?.reference)
+    for _ in 0..<3 {
+      let report = try all[1].pass()
+      #expect(report.changed == 0 && report.pending == 0 && report.open == .items([reference]))
+    }
+    all[1].machine.engine.givesObjects = true
+    #expect(try all[1].pass().changed == 1)
+    #expect(try all[1].pass().open.isEmpty)
+    #expect(try all[0].pass().written == 1)
+    #expect(try all[0].machine.values() == ["large": large + " Bob"])
+  }
+
+  /// Also if it has come with many others, which are added by one request.
+  @Test func aLargeValueAmongManyNeedsNoEngine() throws {
+    let all = try staying(2)
+    try settle(all)
+    for number in 0..<12 { try all[0].machine.set("item \(number)", String(repeating: "x", count: number == 3 ? 70_000 : 5)) }
+    try all[0].pass()
+    #expect(try all[1].pass().written == 12)
+    all[1].machine.engine.givesObjects = false
+    let report = try all[1].pass()
+    #expect(report.changed == 0 && report.unread.isEmpty)
+  }
+
+  /// The engine does not give the long attributes of an item that was removed.
+  @Test func aDeletionThatWaitsForTheEngineIsLookedAtAgain() throws {
+    let all = try staying(2)
+    try all[0].machine.set("long", "value")
+    let entry = try #require(try all[0].machine.entry("long"))
+    try all[0].machine.person.update(entry.reference) { item in
+      for index in 0..<3 { item["user.\(index)"] = String(repeating: "x", count: 60_000) }
+    }
+    try settle(all)
+    all[1].machine.engine.givesObjects = false
+    try all[1].machine.remove("long")
+    for _ in 0..<3 { #expect(try all[1].pass().open == .all) }
+    all[1].machine.engine.givesObjects = true
+    // If they are lost, it waits without that.
+    let objects = all[0].machine.engine.shared.objects
+    all[0].machine.engine.shared.objects = [:]
+    #expect(try all[1].pass().open.isEmpty)
+    all[0].machine.engine.shared.objects = objects
+    #expect(try all[1].machine.synchronise().deleted == 1)
+    try settle(all)
+    #expect(try all[0].machine.values().isEmpty)
   }
 
   /// Passes that look at some items lead to the state that a look at all of them finds.

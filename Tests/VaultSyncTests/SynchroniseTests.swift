@@ -297,6 +297,105 @@ import VaultCore
     #expect(try machines[0].values() == ["large": large + "! "])
     #expect(try machines[0].synchronise().changed == 0)
   }
+
+  // MARK: An engine that does not give its objects now
+
+  private static let large = String(repeating: "0123456789", count: 20_000)
+
+  /// Two devices that have a large value, of which the second one does not get objects.
+  private static func machinesWithoutObjects() throws -> [Machine] {
+    let machines = try machines(2)
+    try machines[0].set("large", large)
+    for machine in machines { try machine.synchronise() }
+    machines[1].engine.givesObjects = false
+    return machines
+  }
+
+  /// A value that was taken is not compared with the engine again, and is no change of this device.
+  @Test func aLargeValueThatWasTakenNeedsNoEngine() throws {
+    let machines = try Self.machinesWithoutObjects()
+    let report = try machines[1].synchronise()
+    #expect(report.changed == 0 && report.unread.isEmpty && report.open.isEmpty)
+    #expect(try machines[1].session().state.replica.pending.isEmpty)
+    try machines[0].remove("large")
+    try machines[0].synchronise()
+    #expect(try machines[1].synchronise().removed == 1)
+  }
+
+  /// Another process has changed the item before its version was read.
+  @Test func aLargeValueThatWasChangedMeanwhileIsLookedAt() throws {
+    let other = String(Self.large.reversed())
+    for calls in 0..<20 {
+      let machines = try Self.machines(2)
+      try machines[0].set("large", Self.large)
+      try machines[0].synchronise()
+      machines[1].crash.interruption = (calls, { _ = try? machines[1].set("large", other) })
+      try machines[1].synchronise()
+      machines[1].crash.interruption = nil
+      let isChanged = try machines[1].versions("large").contains(other)
+      try Self.settle(machines)
+      #expect(try machines[0].values() == machines[1].values(), "\(calls)")
+      #expect(try machines[0].versions("large").contains(other) == isChanged, "\(calls)")
+    }
+  }
+
+  /// A change of this device waits until the engine answers. Then the part that was not changed is none.
+  @Test func largeSecretsAreComparedWhenTheEngineAnswers() throws {
+    let machines = try Self.machinesWithoutObjects()
+    try machines[1].set("large", Self.large, label: "Bob")
+    let report = try machines[1].synchronise()
+    #expect(report.changed == 0 && report.unread.map(\.name) == ["service/large"] && !report.open.isEmpty)
+    #expect(try machines[1].session().state.replica.pending.isEmpty)
+    machines[1].engine.givesObjects = true
+    #expect(try machines[1].synchronise().changed == 1)
+    try Self.settle(machines)
+    #expect(try machines.map { try $0.values() } == [["large": Self.large + " Bob"], ["large": Self.large + " Bob"]])
+    #expect(machines[0].engine.shared.objects.count == 1)
+  }
+
+  /// Neither is a value of this device overwritten meanwhile.
+  @Test func bothLargeValuesAreKept() throws {
+    let machines = try Self.machinesWithoutObjects()
+    try machines[0].set("large", "short")
+    try machines[0].synchronise()
+    let other = String(Self.large.reversed())
+    try machines[1].set("large", other)
+    try machines[1].synchronise()
+    #expect(try machines[1].values() == ["large": other + " "])
+    machines[1].engine.givesObjects = true
+    try Self.settle(machines)
+    #expect(try machines.map { try $0.session().conflicts().count } == [1, 1])
+    #expect(try machines[0].versions("large").isSuperset(of: ["short", other]))
+  }
+
+  /// Nor removed: an edit beats a deletion that did not know it.
+  @Test func anItemThatIsNotComparedIsNotRemoved() throws {
+    let machines = try Self.machinesWithoutObjects()
+    try machines[0].remove("large")
+    try machines[0].synchronise()
+    try machines[1].set("large", Self.large, label: "Bob")
+    #expect(try machines[1].synchronise().removed == 0)
+    machines[1].engine.givesObjects = true
+    try Self.settle(machines)
+    #expect(try machines.map { try $0.values() } == [["large": Self.large + " Bob"], ["large": Self.large + " Bob"]])
+  }
+
+  /// An item that is made anew after its deletion, which waited for a person, replaces the former value, whenever it is compared.
+  @Test func aLargeItemOfHeldDeletionsIsMadeAnew() throws {
+    let machines = try Self.machinesWithoutObjects()
+    for index in 0..<60 { try machines[1].set("item \(index)", "value") }
+    try machines[1].synchronise()
+    for index in 0..<60 { try machines[1].remove("item \(index)") }
+    try machines[1].remove("large")
+    #expect(try machines[1].synchronise().held == 61)
+    let other = String(Self.large.reversed())
+    try machines[1].set("large", other)
+    #expect(try machines[1].synchronise().unread.count == 1)
+    machines[1].engine.givesObjects = true
+    try Self.settle(machines)
+    #expect(try machines[0].values()["large"] == other + " ")
+    #expect(try machines.allSatisfy { try $0.session().conflicts().isEmpty })
+  }
 }
 
 extension MemoryEngine {
