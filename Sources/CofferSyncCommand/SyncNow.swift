@@ -53,6 +53,9 @@ struct SyncNow: ParsableCommand {
     if report.wasPutBack {
       notes.append("this vault was restored from a backup, or repaired; items that were deleted since then are there again")
     }
+    if report.restored > 0 {
+      notes.append("the engine was put back to an earlier state; entries appended again: \(report.restored)")
+    }
     if report.held > 0 {
       notes.append("\(counted(report.held, "deletion")) at once wait until you confirm them: coffer sync accept-deletions")
     }

@@ -22,6 +22,8 @@ package struct SyncReport {
   package var damage: (any Error)?
   /// The vault was restored from a backup.
   package var wasPutBack = false
+  /// The entries that the engine lacked, because it was put back to an earlier state, and has again.
+  package var restored = 0
   /// The items that a further pass has to look at: all, if some were changed in the vault meanwhile; those to be compared with a value
   /// that the engine does not give now.
   package var open = VaultChanges.none
@@ -54,6 +56,7 @@ extension SpaceSession {
     if state.replica.isMember, now - state.lastAppended > Self.longestSilence { state.replica.wantsPresence = true }
     try saveChanges(of: state.replica)
     var replica = state.replica
+    let restoredBefore = replica.restoredCount
     var failure: (any Error)?
     do {
       repeat {
@@ -75,6 +78,7 @@ extension SpaceSession {
     state.replica.settle(except: Set(applied.open.union(found.unread.keys).map { EntityKey(.item, $0) }))
     (report.written, report.removed, report.refused) = (applied.written, applied.removed, applied.refused)
     report.pending = replica.pending.count
+    report.restored = replica.restoredCount - restoredBefore
     report.open = found.open
     let hasNewRows = state.rows != before.rows
     let isStamped = hasNewRows || found.isPutBack || state.stamp.count == 0

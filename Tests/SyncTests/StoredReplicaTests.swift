@@ -24,8 +24,8 @@ extension Replica {
   func properties() throws -> [String: String] {
     var texts: [String: String] = [:]
     for child in Mirror(reflecting: self).children {
-      // A replica that is read back counts all items as touched.
-      guard let label = child.label, !["identity", "values", "touched"].contains(label) else { continue }
+      // A replica that is read back counts all items as touched, and no entries as put back.
+      guard let label = child.label, !["identity", "values", "touched", "restoredCount"].contains(label) else { continue }
       texts[label] = label == "state" ? try stateText() : Self.text(child.value)
     }
     return texts

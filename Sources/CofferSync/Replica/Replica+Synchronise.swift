@@ -111,13 +111,18 @@ extension Replica {
   }
 
   /// The engine has less than before: appends what is missing, byte for byte.
-  private func restore(_ engine: any Engine) throws {
+  private mutating func restore(_ engine: any Engine) throws {
     guard let first = kept.first else { throw Halt.entriesMissing }
     guard let missing = try compare(with: engine) else { return }
     // Without an entry in common it may be another log.
     guard missing > first.number || missing == 0 else { throw Halt.entriesMissing }
     for entry in kept[Int(missing - first.number)...] {
-      if try engine.append(entry.number, entry.bytes) == .shorter { return }
+      switch try engine.append(entry.number, entry.bytes) {
+      case .made: restoredCount += 1
+      // Another device puts them back, too.
+      case .taken: break
+      case .shorter: return
+      }
     }
   }
 }
