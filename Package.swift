@@ -197,7 +197,7 @@ let package = Package(
       dependencies: [
         "VaultSync", "SyncedSettings", "CofferPreferences", "CofferPropertyLists", "EtcdEngine", "SyncEngines", "CofferSync",
         "Explanations", "CofferConsole", "Coffer", "CofferFiles",
-        "CofferStorage", "AppContainers", "VaultCore", "CLinux",
+        "CofferStorage", "AppContainers", "VaultCore", "SecretMemory", "CLinux",
         "CWords", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferSyncCommand"),
     .executableTarget(

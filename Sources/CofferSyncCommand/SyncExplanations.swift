@@ -48,6 +48,11 @@ extension SyncError: Explained {
     case .wrongNumber: .init(.denied, "is not the number: nothing has been added", "begin again: coffer sync join")
     case .changesPending:
       .init(.denied, "no other device has them yet", "coffer sync now; or lose them for the others: --force")
+    case .recoveryKeyMalformed:
+      .init(
+        .usage, "is not the recovery key of a space", "8 groups of 7 letters and digits, as coffer sync recovery-key printed it")
+    case .recoveryKeyUnknown:
+      .init(.denied, "this recovery key is none of the space: it was removed, or never added", "coffer sync members lists them")
     }
   }
 }

@@ -41,6 +41,10 @@ package struct SyncError: Error, Equatable, Sendable {
     case exchangeEnded
     /// Changes that no other device has yet would be lost.
     case changesPending
+    /// The text is no recovery key of a space.
+    case recoveryKeyMalformed
+    /// No device of the space has added this recovery key, or one has removed it.
+    case recoveryKeyUnknown
   }
 
   package let code: Code

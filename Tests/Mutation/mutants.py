@@ -71,7 +71,7 @@ MUTANTS = [
     ("KDF floor of passes", KDF, "true", "iterations >= Self.floor.iterations"),
     ("KDF floor of memory", KDF, "true", "memoryKiB >= Self.floor.memoryKiB"),
     ("key file length", FILE, "true", "(32...(1 << 20)).contains(file.count)"),
-    ("recovery key checksum", KEY, "true", "checksum.isEqual(to: try self.checksum(bytes))"),
+    ("recovery key checksum", KEY, "true", "checksum.isEqual(to: try self.checksum(bytes, label))"),
     ("passphrase length", FILE, "true", "1...4096 ~= text.count"),
     ("passphrase unassigned", FILE, "true", "guard isAssigned"),
     ("a damaged slot ends unlocking", "VaultCore/Vault/Vault+Unlock.swift", "true", "error.code == .kdfAboveCeiling || error.code == .outOfMemory"),

@@ -80,6 +80,55 @@ import VaultCore
     #expect(throws: Halt.entriesMissing) { try Replica(joining: identity, #require(Welcome(ahead)), space.engine, ValueKey()) }
   }
 
+  /// Its text has a checksum of its own: section 2 of docs/sync-format.md.
+  @Test func theTextOfARecoveryKeyIsNoneOfAVault() throws {
+    let text = "YDA4FQ6-EYXDMPS-GJZLF4Z-TOOZ7IN-DUWT2TK-5NV6Y3H-NNXXG53-3PWYUUB"
+    let key = try RecoveryKey.parse(Secret(testing: text), label: DeviceIdentity.recoveryLabel)
+    #expect(key.secret.copyIntoUnprotectedBytes() == Array(0xC0...0xDF))
+    #expect(throws: VaultError(.recoveryKeyMalformed)) { _ = try RecoveryKey.parse(Secret(testing: text)) }
+    let random = try RecoveryKey.random(label: DeviceIdentity.recoveryLabel)
+    _ = try RecoveryKey.parse(random, label: DeviceIdentity.recoveryLabel)
+  }
+
+  /// No other device is there any more: the log has all.
+  @Test func aRecoveryKeyJoinsAlone() throws {
+    var space = try Space()
+    guard let key = Key(try Secret(testing: [UInt8](repeating: 7, count: 32))) else { throw Halt.keyMissing }
+    let identity = try DeviceIdentity(recovery: key, space: space.owner.space, person: "ada", name: "recovery key")
+    #expect(throws: Halt.notAMember) {
+      _ = try Replica(recovering: identity, space: space.owner.space, space.engine, ValueKey())
+    }
+    let old = try Space.write("old", "x", in: &space.owner)
+    space.owner.add(identity.record(.owner, isRecovery: true))
+    try space.synchronise(&space.owner)
+    // A later epoch, and entries that were deleted.
+    let bob = try space.join(1, .member)
+    space.owner.remove([bob.id])
+    try space.synchronise(&space.owner)
+    let new = try Space.write("new", "y", in: &space.owner)
+    try space.synchronise(&space.owner)
+    for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
+    space.engine.delete(space.owner.deletableEntries)
+    // A program that knows the public key seals a false key for it, in an entry that is none.
+    let last = try #require(try space.engine.read(from: space.owner.count - 1, limit: 1).first)
+    let wrong = try SealedKeys.seal(LockedBytes(.random(count: Key.byteCount)), for: [identity.record(.reader)])
+    space.engine.strays = [NumberedEntry(space.owner.count, Array(last.bytes.prefix(64)) + [0, 0, 0, 0, 80, 0, 0, 0] + wrong)]
+    var replica = try Replica(recovering: identity, space: space.owner.space, space.engine, ValueKey())
+    #expect(try Space.secrets(old, in: replica) == ["x"] && Space.secrets(new, in: replica) == ["y"])
+    // It adds a device, which is all that it is for.
+    space.engine.strays = []
+    let next = try Space.identity(5)
+    replica.add(next.record(.owner))
+    try space.synchronise(&replica)
+    let joined = try Replica(joining: next, #require(Welcome(replica)), space.engine, ValueKey())
+    #expect(try Space.secrets(new, in: joined) == ["y"] && joined.membership[next.id]?.role == .owner)
+    try space.synchronise(&space.owner)
+    #expect(space.owner.membership[next.id] != nil)
+    space.owner.remove([identity.id])
+    try space.synchronise(&space.owner)
+    #expect(throws: Halt.self) { _ = try Replica(recovering: identity, space: space.owner.space, space.engine, ValueKey()) }
+  }
+
   @Test func aRecoveryKeyIsADevice() throws {
     var space = try Space()
     func recovered() throws -> DeviceIdentity {

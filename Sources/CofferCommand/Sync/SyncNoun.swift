@@ -13,7 +13,7 @@ struct SyncNoun: ParsableCommand {
   /// In the order of a space's life.
   static let verbs = [
     "init", "join", "add", "share", "unshare", "now", "watch", "status", "check", "conflicts", "members", "role", "remove",
-    "accept-deletions", "accept-history", "leave",
+    "recovery-key", "accept-deletions", "accept-history", "leave",
   ]
 
   @Argument(help: "The verb and its arguments.", completion: .list(SyncNoun.verbs))

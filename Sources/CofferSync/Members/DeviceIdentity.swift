@@ -19,6 +19,9 @@ package final class DeviceIdentity: Sendable {
     (self.person, self.name) = (person, name)
   }
 
+  /// The label of the checksum in the text of a recovery key.
+  package static let recoveryLabel = "coffer/v1/sync-recovery-key"
+
   /// The device of a recovery key.
   package convenience init(recovery key: borrowing Key, space: Identifier, person: String, name: String) throws {
     var (sign, box) = (Context("sync-recovery-sign"), Context("sync-recovery-box"))

@@ -25,6 +25,10 @@ package struct Welcome: Sendable {
     return try writer.finish()
   }
 
+  init(space: Identifier, count: UInt64, chain: Digest, link: Digest, epoch: UInt32, key: LockedBytes) {
+    (self.space, self.count, self.chain, self.link, self.epoch, self.key) = (space, count, chain, link, epoch, key)
+  }
+
   /// - Throws: `form`.
   init(parsing bytes: LockedBytes) throws {
     var reader = BodyReader(bytes)

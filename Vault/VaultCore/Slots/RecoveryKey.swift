@@ -4,17 +4,18 @@ package import SecretMemory
 ///
 /// Letters are worked out by arithmetic, not looked up in a table that a cache could betray.
 package enum RecoveryKey {
-  private static let characterCount = 56
-  private static let groupCount = 7
-  private static let checksumCount = 3
+  /// The label of the checksum. A key for another purpose has another one, and is not taken for a key of a vault.
+  package static let label = "coffer/v1/recovery-key"
+  private static let (characterCount, groupCount, checksumCount) = (56, 7, 3)
 
   /// A new random one.
-  package static func random() throws(VaultError) -> Secret { try text(.random()) }
+  /// - Parameter label: The label of the checksum.
+  package static func random(label: String = RecoveryKey.label) throws(VaultError) -> Secret { try text(.random(), label: label) }
 
-  static func text(_ key: borrowing Key) throws(VaultError) -> Secret {
+  static func text(_ key: borrowing Key, label: String = RecoveryKey.label) throws(VaultError) -> Secret {
     var bytes = try Secret(count: Key.byteCount + checksumCount)
     bytes.write(key.secret, at: 0)
-    bytes.write(try checksum(key.secret), at: Key.byteCount)
+    bytes.write(try checksum(key.secret, label), at: Key.byteCount)
     var text = try Secret(count: characterCount + characterCount / groupCount - 1)
     for index in 0..<characterCount {
       let bit = index * 5
@@ -28,8 +29,9 @@ package enum RecoveryKey {
     return text
   }
 
+  /// - Parameter label: The label of the checksum.
   /// - Throws: `recoveryKeyMalformed`: another character, another length, or a checksum that tells of a slip of the pen.
-  static func parse(_ text: borrowing Secret) throws(VaultError) -> Key {
+  package static func parse(_ text: borrowing Secret, label: String = RecoveryKey.label) throws(VaultError) -> Key {
     var bytes = try Secret(count: Key.byteCount + checksumCount)
     var pending: UInt16 = 0
     var bits = 0
@@ -56,14 +58,14 @@ package enum RecoveryKey {
     guard written == bytes.count, bits == 0 else { throw VaultError(.recoveryKeyMalformed, "too short or too long") }
     let checksum = try bytes.copy(Key.byteCount, checksumCount)
     bytes.truncate(to: Key.byteCount)
-    guard checksum.isEqual(to: try self.checksum(bytes)), let key = Key(bytes) else {
+    guard checksum.isEqual(to: try self.checksum(bytes, label)), let key = Key(bytes) else {
       throw VaultError(.recoveryKeyMalformed, "the checksum does not fit")
     }
     return key
   }
 
-  private static func checksum(_ key: borrowing Secret) throws(VaultError) -> Secret {
-    let label = Array("coffer/v1/recovery-key".utf8) + [0]
+  private static func checksum(_ key: borrowing Secret, _ label: String) throws(VaultError) -> Secret {
+    let label = Array(label.utf8) + [0]
     var message = try Secret(count: label.count + key.count)
     message.write(label, at: 0)
     message.write(key, at: label.count)

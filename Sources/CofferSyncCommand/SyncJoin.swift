@@ -1,0 +1,72 @@
+import ArgumentParser
+import Coffer
+import CofferConsole
+import CofferFiles
+import CofferSync
+import SyncEngines
+import VaultCore
+import VaultSync
+
+struct SyncJoin: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "join", abstract: "Become a device of a space: shows a code for coffer sync add on a member.",
+    discussion: """
+      Waits up to 10 minutes. Then it shows a number, which you type on the member: so no program between the two can take the \
+      place of either. If the member has taken the number, press Return here. Groups that this vault does not have are shared at \
+      once; for others: coffer sync share GROUP.
+      """)
+
+  @Flag(help: "With the recovery key of the space, without a member: asks for it, at the terminal or from standard input.")
+  var recoveryKey = false
+
+  @Option(help: ArgumentHelp("The space of the recovery key, as it was printed with it.", valueName: "id"))
+  var space: String?
+
+  @OptionGroup var device: NewDeviceOptions
+
+  func run() throws {
+    guard recoveryKey == (space != nil) else {
+      throw Failure.usage("--recovery-key and --space belong together", hint: "the space is printed with its recovery key")
+    }
+    let session = try device.make { identity, address in
+      if let space { return try RecoveringDevice(space, address).admit(identity) }
+      let welcome = try Self.welcome(identity, address)
+      try Self.confirm()
+      return try Replica(joining: identity, welcome, OpenSpace.connect(address, welcome.space), ValueKey())
+    }
+    let keychain = try OpenSpace.keychain()
+    let offered = try session.offeredGroups()
+    let unshared = offered.keys.filter { !session.state.groups.contains($0) }
+    let present = try unshared.filter { try keychain.contains($0) && !keychain.items(.init(group: $0)).isEmpty }
+    for group in unshared.sorted() where !present.contains(group) { try session.share(group, others: []) }
+    try SyncNow.say(session.finish(), about: nil)
+    for group in present.sorted() {
+      Descriptor.error.note(
+        "note: the space has the group \(group), and so has this vault. To join them: coffer sync share '\(group)'\n")
+    }
+  }
+
+  private static func welcome(_ identity: DeviceIdentity, _ address: EngineAddress) throws -> Welcome {
+    let code = Exchange.code()
+    guard let place = Exchange.mailbox(code) else { throw SyncError(.exchangeRefused) }
+    let mailbox = try OpenSpace.connect(address, place, .temporary)
+    // A signal ends the exchange, and not the process: the mailbox is removed.
+    let signals = WaitingSignals()
+    let exchange = Exchange(mailbox, until: Deadline(milliseconds: patience), check: signals.check)
+    return try exchange.join(identity) {
+      Descriptor.error.note("On a device of the space: coffer sync add \(code)\n")
+    } show: { number in
+      let digits = String(number)
+      let padded = String(repeating: "0", count: 8 - digits.count) + digits
+      Descriptor.error.note("Type this number there: \(padded)\n")
+    }
+  }
+
+  /// A program between the two welcomes this device to a space of its own, whatever number was typed on the member.
+  private static func confirm() throws {
+    Descriptor.error.note("If it was taken there without an error, press Return; else Ctrl-C: ")
+    guard try Descriptor.input.line() != nil else {
+      throw Failure(.cancelled, "not confirmed: this vault has not joined", hint: "on the member: coffer sync members")
+    }
+  }
+}
