@@ -181,16 +181,16 @@ let package = Package(
       path: "Sources/CofferSecrets"),
     .target(name: "CofferConsole", dependencies: ["AppContainers", "CofferFiles", "CLinux"]),
     .target(
-      name: "DefaultsCommand",
-      dependencies: [
-        "CofferConsole", "CofferPropertyLists", "CofferPreferences", "LeakDetection", "AppContainers", "CofferFiles", "CLinux",
-        "TextEncodings",
-      ]),
-    .target(
       name: "Explanations",
       dependencies: [
         "CofferConsole", "AccessRights", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferStorage", "CofferLifecycle",
-        "CofferRequests", "CofferApps", "Coffer", "CofferFiles",
+        "CofferRequests", "CofferApps", "Coffer", "CofferFiles", "CofferPreferences", "CofferPropertyLists",
+      ]),
+    .target(
+      name: "DefaultsCommand",
+      dependencies: [
+        "CofferConsole", "CofferPropertyLists", "CofferPreferences", "LeakDetection", "AppContainers", "CofferFiles", "CLinux",
+        "TextEncodings", "Explanations",
       ]),
     .executableTarget(
       name: "coffer-sync",

@@ -124,17 +124,7 @@ extension SpaceSession {
 
   /// As `finish`, with the settings of the stores that the person has allowed.
   func finishWithSettings() throws -> (SyncReport, SettingsExchange.Report) {
-    let stores = try state.settings.isPersonal ? SettingStores.allowed(by: self) : []
-    guard !stores.isEmpty else { return (try finish(), SettingsExchange.Report()) }
-    let engine = try connectIfThere()
-    var exchange = SettingsExchange(self, stores) { try engine.get($0) }
-    try exchange.send()
-    let report = try synchronise(with: engine)
-    if try exchange.receive() {
-      _ = try synchronise(with: engine)
-      _ = try exchange.receive()
-    }
-    return (report, exchange.report)
+    try synchronise(with: connectIfThere(), settings: SettingStores.allowed(by: self))
   }
 
   /// Appends what a command has changed.

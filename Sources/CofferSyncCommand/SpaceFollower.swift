@@ -15,6 +15,7 @@ final class SpaceFollower {
   private var session: SpaceSession?
   private var engine: ReachedEngine?
   private var sign: LogSign?
+  private let settings: SettingsFollower
   private var changes = VaultChanges.all
   /// When a pass is due.
   private var due: Deadline? = Deadline(milliseconds: 0)
@@ -24,14 +25,20 @@ final class SpaceFollower {
   /// The last message for a person.
   private var told = ""
 
-  init(_ space: Identifier) { self.space = space }
+  /// - Parameter tell: Called after a change of the settings, on any thread.
+  init(_ space: Identifier, tell: @escaping @Sendable () -> Void) {
+    self.space = space
+    settings = SettingsFollower(tell: tell)
+  }
 
   /// Readable after a change of the log.
   var descriptor: Int32? { failures == 0 ? sign?.descriptor : nil }
   /// When there is something to do, if nothing happens before.
-  var next: Deadline? { due ?? look }
+  var next: [Deadline] { due.map { [$0] } ?? [look, settings.due].compactMap { $0 } }
 
-  func vaultHasChanged(_ new: VaultChanges) {
+  /// - Parameter new: The changes of the vault. Those of settings are taken as well.
+  func hear(_ new: VaultChanges) {
+    settings.hear()
     guard !new.isEmpty else { return }
     changes.add(new)
     // After a failure the next try takes them along.
@@ -43,6 +50,7 @@ final class SpaceFollower {
   /// The vault is locked: its keys go, and a pass is due when it is open again.
   func forget() {
     (session, changes, due) = (nil, .all, Deadline(milliseconds: 0))
+    settings.close()
     disconnect()
   }
 
@@ -52,8 +60,9 @@ final class SpaceFollower {
   /// - Throws: Errors of a vault that is locked or away.
   func turn(_ keychain: Keychain) throws {
     do {
+      if due == nil, let settings = settings.due, settings.hasPassed { due = settings }
       // Also for items that the last pass could not compare, or that were changed meanwhile.
-      if due == nil, let look, look.hasPassed, try !changes.isEmpty || logMayHaveMore() { due = look }
+      if due == nil, let look, look.hasPassed, try !changes.isEmpty || mayHaveMore() { due = look }
       if let due, due.hasPassed { try pass(keychain) }
     } catch {
       guard !error.isOfVault else { throw error }
@@ -61,9 +70,10 @@ final class SpaceFollower {
     }
   }
 
-  /// - Throws: `EngineFailure`.
-  private func logMayHaveMore() throws -> Bool {
-    guard let session else { return true }
+  /// Whether there may be entries of others, or another process has written the state of this device.
+  /// - Throws: `EngineFailure`; errors of the files.
+  private func mayHaveMore() throws -> Bool {
+    guard let session, try session.isCurrent() else { return true }
     let engine = try reach(session)
     engine.clearSign()
     guard try engine.mayHave(session.state.replica.count) else {
@@ -82,8 +92,8 @@ final class SpaceFollower {
       self.session = session
       try session.resume()
       defer { session.rest() }
-      let report = try synchronise(session, taken)
-      tell(SyncNow.notes(on: report))
+      let (report, notes) = try synchronise(session, taken)
+      tell(SyncNow.notes(on: report) + notes)
       try wait(session)
       failures = 0
       changes.add(report.open)
@@ -95,14 +105,14 @@ final class SpaceFollower {
   }
 
   /// An engine that is away is tried after the changes of the vault were taken: they are pending then, with the time of now.
-  private func synchronise(_ session: SpaceSession, _ changes: VaultChanges) throws -> SyncReport {
+  private func synchronise(_ session: SpaceSession, _ changes: VaultChanges) throws -> (SyncReport, notes: [String]) {
     let engine: any Engine
     do {
       engine = try reach(session)
     } catch {
       engine = MissingEngine(error)
     }
-    return try session.synchronise(with: engine, changes: changes)
+    return try settings.synchronise(session, with: engine, changes: changes)
   }
 
   private func reach(_ session: SpaceSession) throws(EngineFailure) -> ReachedEngine {
@@ -133,7 +143,10 @@ final class SpaceFollower {
 
   private func fail(_ error: any Error) {
     tell([Failure(error).text])
-    (session, changes) = error is EngineFailure ? (session, changes) : (nil, .all)
+    if !(error is EngineFailure) {
+      (session, changes) = (nil, .all)
+      settings.close()
+    }
     disconnect()
     retry()
   }

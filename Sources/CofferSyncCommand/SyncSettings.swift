@@ -11,8 +11,10 @@ import VaultSync
 
 /// The stores of settings on this machine.
 enum SettingStores {
-  /// Those of the user that the person has allowed. A store of a program that has never run here is made.
+  /// Those of the user that the person has allowed; none if the space is not personal. A store of a program that has never run here is
+  /// made.
   static func allowed(by session: SpaceSession) throws -> [SyncedProjection] {
+    guard session.state.settings.isPersonal else { return [] }
     let data = try DataDirectory(at: UserDirectories { Environment[$0] }.dataDirectory())
     return try session.state.settings.allowed.sorted().compactMap { store in
       for owner in owners(store) {
@@ -42,13 +44,16 @@ enum SettingStores {
     if !words.isEmpty {
       try Descriptor.output.write("settings: " + words.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + "\n")
     }
-    if report.refused > 0 {
-      Descriptor.error.note(
-        "note: \(counted(report.refused, "setting")) of this machine gave way: coffer sync settings ID lists them\n")
-    }
-    for (name, error) in report.failed {
-      Descriptor.error.note("note: \(name.escapingControls()): is left out: \(Failure(error).message.escapingControls())\n")
-    }
+    for note in refusals(in: report) + failures(in: report) { Descriptor.error.note("note: \(note)\n") }
+  }
+
+  static func refusals(in report: SettingsExchange.Report) -> [String] {
+    guard report.refused > 0 else { return [] }
+    return ["\(counted(report.refused, "setting")) of this machine gave way: coffer sync settings ID lists them"]
+  }
+
+  static func failures(in report: SettingsExchange.Report) -> [String] {
+    report.failed.map { "\($0.name.escapingControls()): is left out: \(Failure($0.error).message.escapingControls())" }
   }
 }
 

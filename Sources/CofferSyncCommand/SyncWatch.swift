@@ -68,7 +68,7 @@ final class SpaceWatch {
     if !isAway {
       entries += all.map { pollfd(fd: $0.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
     }
-    let deadlines = (isAway ? [] : all.compactMap(\.next)) + [spacesDue].compactMap { $0 }
+    let deadlines = (isAway ? [] : all.flatMap(\.next)) + [spacesDue].compactMap { $0 }
     let count = UInt(entries.count)
     _ = unsafe poll(&entries, count, deadlines.map(\.left).min() ?? -1)
     wakeUp.clear()
@@ -80,7 +80,7 @@ final class SpaceWatch {
     if news.areSpacesNew || news.isUnlocked { spacesDue = Deadline(milliseconds: 0) }
     if news.isLocked { goAway() }
     if news.isUnlocked { isAway = false }
-    for follower in followers.values { follower.vaultHasChanged(news.changes) }
+    for follower in followers.values { follower.hear(news.changes) }
   }
 
   /// Nothing of the vault stays in memory.
@@ -98,7 +98,7 @@ final class SpaceWatch {
       let found = try DeviceKeys.spaces(in: keychain).filter { space == nil || $0 == space }
       isAway = false
       followers = followers.filter { found.contains($0.key) }
-      for space in found where followers[space] == nil { followers[space] = SpaceFollower(space) }
+      for space in found where followers[space] == nil { followers[space] = SpaceFollower(space) { [wakeUp] in wakeUp.call() } }
     } catch {
       if !error.isOfVault { Descriptor.error.note(Failure(error).text) }
       goAway()

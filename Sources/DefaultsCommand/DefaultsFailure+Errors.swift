@@ -1,4 +1,5 @@
 import CofferConsole
+import Explanations
 
 extension DefaultsFailure {
   /// The meaning of `error` for the caller.

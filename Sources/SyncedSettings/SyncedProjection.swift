@@ -66,8 +66,6 @@ package final class SyncedProjection: Sendable {
   /// The files.
   package let store: SyncedStore
   private let hash: @Sendable ([UInt8]) -> [UInt8]
-  /// The directories that paths in `/proc/self/fd` lead to.
-  private let directories: [OpenDirectory]
   private let receiving = Mutex(())
 
   /// The store at a place of the user.
@@ -82,18 +80,16 @@ package final class SyncedProjection: Sendable {
   ) throws(FileError) {
     guard let directory = try place.directory(in: data, isMade: true) else { return nil }
     // By its descriptor: the app could put a link in the place of the directory at any time.
-    let directories = [directory, try directory.makeDirectory(FileName(SyncedStore.requestsDirectory))]
-    let paths = directories.map { PreferenceDirectory("/proc/self/fd/\($0.number)") }
-    self.init(SyncedStore(place.name, in: paths[0], byHost: paths[1]), directories, hash: hash)
+    let requests = try directory.makeDirectory(FileName(SyncedStore.requestsDirectory))
+    self.init(
+      SyncedStore(place.name, in: PreferenceDirectory(directory), byHost: PreferenceDirectory(requests)), hash: hash)
   }
 
   /// - Parameters:
   ///   - store: The files.
-  ///   - directories: Kept open as long as this object.
   ///   - hash: The hash of bytes.
-  package init(_ store: SyncedStore, _ directories: [OpenDirectory] = [], hash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+  package init(_ store: SyncedStore, hash: @escaping @Sendable ([UInt8]) -> [UInt8]) {
     self.store = store
-    self.directories = directories
     self.hash = hash
   }
 

@@ -55,6 +55,12 @@ package final class SyncedStore: Sendable {
     self.init(process.name, in: process.directory, options)
   }
 
+  /// An error with the paths that a person knows.
+  /// - Parameter error: An error of one of the domains.
+  package func named(_ error: PreferenceError) -> PreferenceError {
+    PreferenceError(error.code, [values, requests].reduce(error.detail) { $1.directory.named($0) })
+  }
+
   // MARK: Events
 
   /// The events that have come since the one with this number, in their order.

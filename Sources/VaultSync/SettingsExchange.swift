@@ -4,6 +4,42 @@ package import CofferSync
 package import SyncedSettings
 import VaultCore
 
+extension SpaceSession {
+  /// Which settings a pass looks at.
+  package struct SettingsScope {
+    /// Whether the values of the stores are compared with those that the log has of them.
+    let isSent: Bool
+    /// Whether the log's values go to the stores also if this pass has read none.
+    let isReceived: Bool
+
+    /// - Parameters:
+    ///   - isSent: Whether the values of the stores are compared with those that the log has of them.
+    ///   - isReceived: Whether the log's values go to the stores also if this pass has read none.
+    package init(isSent: Bool = true, isReceived: Bool = true) { (self.isSent, self.isReceived) = (isSent, isReceived) }
+  }
+
+  /// As `synchronise(with:changes:)`, with the settings of this machine.
+  /// - Parameters:
+  ///   - engine: The log.
+  ///   - changes: The items that may have changed in the vault.
+  ///   - stores: The stores that the person has allowed.
+  ///   - scope: The settings that may have changed.
+  /// - Throws: As `synchronise(with:changes:)`. The settings that were to be sent are pending changes then.
+  package func synchronise(
+    with engine: any Engine, changes: VaultChanges = .all, settings stores: [SyncedProjection], _ scope: SettingsScope = .init()
+  ) throws -> (SyncReport, SettingsExchange.Report) {
+    var exchange = SettingsExchange(self, stores) { try engine.get($0) }
+    if scope.isSent { try exchange.send() }
+    var report = try synchronise(with: engine, changes: changes)
+    guard !stores.isEmpty, scope.isReceived || report.hasNewSettings else { return (report, exchange.report) }
+    if try exchange.receive() {
+      report.add(try synchronise(with: engine, changes: .none))
+      _ = try exchange.receive()
+    }
+    return (report, exchange.report)
+  }
+}
+
 /// The stores of settings of this machine, and the log of a personal space.
 package struct SettingsExchange {
   /// The changes of one pass, and stores and settings that were left out.
@@ -20,13 +56,13 @@ package struct SettingsExchange {
   private let session: SpaceSession
   private let stores: [SyncedProjection]
   private let objects: ObjectSource
-  package private(set) var report = Report()
+  private(set) var report = Report()
 
   /// - Parameters:
   ///   - session: A personal space.
   ///   - stores: The stores that the person has allowed.
   ///   - objects: The large values of the engine.
-  package init(_ session: SpaceSession, _ stores: [SyncedProjection], _ objects: @escaping ObjectSource) {
+  init(_ session: SpaceSession, _ stores: [SyncedProjection], _ objects: @escaping ObjectSource) {
     (self.session, self.stores, self.objects) = (session, stores, objects)
   }
 
@@ -42,7 +78,7 @@ package struct SettingsExchange {
       do {
         try body(&self, store)
       } catch let error as PreferenceError {
-        report.failed.append((name(of: store), error))
+        report.failed.append((name(of: store), store.store.named(error)))
       }
     }
   }
@@ -51,7 +87,7 @@ package struct SettingsExchange {
 
   /// Before the log is read: changes of this machine become operations. A store that has not met the log waits until it was read.
   /// - Throws: errors of the files of the space.
-  package mutating func send() throws {
+  mutating func send() throws {
     try forEachStore { exchange, store in
       guard exchange.hasMet(store) else { return }
       try exchange.send(try store.pending().map { ($0.key, $0.value, $0.dot) }, of: store)
@@ -85,7 +121,7 @@ package struct SettingsExchange {
   /// After the log was read: its values become those of the stores.
   /// - Returns: Whether there is something to append now.
   /// - Throws: errors of the files of the space.
-  package mutating func receive() throws -> Bool {
+  mutating func receive() throws -> Bool {
     let refused = session.refusedSettings(objects)
     try forEachStore { exchange, store in
       let name = exchange.name(of: store)

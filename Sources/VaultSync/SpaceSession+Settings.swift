@@ -134,8 +134,13 @@ extension SpaceSession {
   }
 
   /// - Throws: errors of the files.
-  package func forgetRefusedSettings() throws {
+  func forgetRefusedSettings() throws {
     guard !state.replica.refused.isEmpty else { return }
     try change { $0.replica.forgetRefused() }
   }
+}
+
+extension Replica {
+  /// Whether entries have brought settings since `settle`, or the quota has refused some of this device.
+  var hasNewSettings: Bool { !refused.isEmpty || touched?.contains { $0.kind == .setting } ?? true }
 }

@@ -27,6 +27,16 @@ package struct SyncReport {
   /// The items that a further pass has to look at: all, if some were changed in the vault meanwhile; those to be compared with a value
   /// that the engine does not give now.
   package var open = VaultChanges.none
+  /// Whether the log has brought settings, or has refused some.
+  var hasNewSettings = false
+
+  /// Adds what a pass right after this one has done.
+  mutating func add(_ next: SyncReport) {
+    (written, removed, restored) = (written + next.written, removed + next.removed, restored + next.restored)
+    refused += next.refused
+    open.add(next.open)
+    pending = next.pending
+  }
 }
 
 extension SpaceSession {
@@ -75,6 +85,7 @@ extension SpaceSession {
     if some != nil { try look(for: entities, known ?? [:], &found) }
     let applied = try apply(found, entities, objects)
     if some == nil { try noteVersions(of: state.rows.filter { $0.value.version == nil }.map(\.key)) }
+    report.hasNewSettings = state.replica.hasNewSettings
     state.replica.settle(except: Set(applied.open.union(found.unread.keys).map { EntityKey(.item, $0) }))
     (report.written, report.removed, report.refused) = (applied.written, applied.removed, applied.refused)
     report.pending = replica.pending.count

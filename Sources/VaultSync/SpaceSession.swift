@@ -47,6 +47,10 @@ package final class SpaceSession {
     noteSaved()
   }
 
+  /// Whether no other process has written the state since this session has read or written it.
+  /// - Throws: errors of the files.
+  package func isCurrent() throws -> Bool { try files.isCurrent() }
+
   private func noteSaved() {
     saved = (Set(state.replica.pending.map(\.operation.dot)), state.replica.drafts.count, state.notes)
   }

@@ -45,9 +45,13 @@ package final class StateFiles {
   /// - Throws: `busy`; `stateMissing`, if another process has removed the files; errors of the system.
   func resume() throws -> Bool {
     if lock == nil { lock = try DirectoryLock(of: directory) }
-    guard let status = try directory.status(Self.stateName) else { throw SyncError(.stateMissing, directory.path) }
-    return status == seen
+    guard try directory.status(Self.stateName) != nil else { throw SyncError(.stateMissing, directory.path) }
+    return try isCurrent()
   }
+
+  /// Whether the state is as this process has read or written it last.
+  /// - Throws: errors of the system.
+  func isCurrent() throws -> Bool { try directory.status(Self.stateName) == seen }
 
   /// Removes the files of this device.
   package func remove() throws {

@@ -100,8 +100,8 @@ import Testing
     #expect(other.value(forKey: "key9") == .integer(4999))
     try domain.checkpoint()
     let size = try FileManager.default.attributesOfItem(atPath: fixture.file("com.example.app.journal").path)[.size] as? Int
-    // Less than the original 200 KiB; the watching thread may have added records.
-    #expect(try #require(size) < 10_000)
+    // Less than the original 200 KiB. The watching thread may have made it short a moment ago: up to 64 KiB of records stay then.
+    #expect(try #require(size) < 70_000)
     #expect(other.values() == domain.values())
     try other.set(.string("after"), forKey: "key1")
     #expect(domain.value(forKey: "key1") == .string("after"))

@@ -1,4 +1,4 @@
-internal import CofferFiles
+package import CofferFiles
 import Glibc
 
 /// A directory with the files of preference domains.
@@ -9,9 +9,25 @@ import Glibc
 public struct PreferenceDirectory: Hashable, Sendable {
   /// The path of the directory.
   public let path: String
+  /// The path leads to its descriptor.
+  private let open: OpenDirectory?
 
   /// The directory at a path.
-  public init(_ path: String) { self.path = path }
+  public init(_ path: String) { (self.path, open) = (path, nil) }
+
+  /// A directory that stays the same if another one is put in its place. It stays open as long as a domain of it exists.
+  /// - Parameter directory: The directory.
+  package init(_ directory: OpenDirectory) { (path, open) = ("/proc/self/fd/\(directory.number)", directory) }
+
+  /// The text with the path that a person knows.
+  /// - Parameter text: A message about a file of this directory.
+  package func named(_ text: String) -> String {
+    guard let open else { return text }
+    return text.replacing("\(path)/", with: "\(open.path)/").replacing("\(path) ", with: "\(open.path) ")
+  }
+
+  public static func == (left: PreferenceDirectory, right: PreferenceDirectory) -> Bool { left.path == right.path }
+  public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 
   func file(_ name: String) -> String { Path.join(path, name) }
 

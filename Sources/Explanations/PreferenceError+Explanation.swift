@@ -1,6 +1,6 @@
 package import CofferConsole
-internal import CofferPreferences
-internal import CofferPropertyLists
+package import CofferPreferences
+package import CofferPropertyLists
 
 /// `defaults` ends with 1, as that of macOS does, for all of them; the status is that of other commands.
 extension PreferenceError: Explained {
