@@ -181,15 +181,18 @@ private final class Staying {
     for step in 0..<60 {
       let one = all[Int.random(in: 0..<3, using: &random)]
       let name = "item \(Int.random(in: 0..<5, using: &random))"
-      switch Int.random(in: 0..<10, using: &random) {
+      let value = "value \(step)".padding(toLength: Bool.random(using: &random) ? 70_000 : 10, withPad: "x", startingAt: 0)
+      switch Int.random(in: 0..<11, using: &random) {
       case 0: try one.machine.remove(name)
       case 1: try one.machine.rename(name, to: "item \(Int.random(in: 0..<5, using: &random))")
       case 2...4:
-        try one.machine.set(name, "value \(step)", label: Bool.random(using: &random) ? "label \(step)" : nil)
+        try one.machine.set(name, value, label: Bool.random(using: &random) ? "label \(step)" : nil)
       case 5: try one.machine.synchronise()
+      case 6: one.machine.engine.givesObjects.toggle()
       default: try one.pass()
       }
     }
+    for one in all { one.machine.engine.givesObjects = true }
     try settle(all)
     let values = try all.map { try $0.machine.values() }
     #expect(values[0] == values[1] && values[1] == values[2])
