@@ -97,6 +97,11 @@ do {
     fail("\(owner) serves \(Service.name)", Status.inputOutput)
   }
   let keychain = try Keychain.connect(visibility: visibility)
+  let options = replaces ? ["--replace"] : []
+  ProgramReplacement.watch {
+    while !service.isIdle { sleep(1) }
+    ProgramReplacement.become(options)
+  }
   let follower = Task.detached { await service.follow(keychain) }
   if let ready {
     say("ready", to: ready)

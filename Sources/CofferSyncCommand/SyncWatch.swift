@@ -3,6 +3,7 @@ import Coffer
 import CofferConsole
 import CofferFiles
 import Glibc
+import Synchronization
 import VaultCore
 import VaultSync
 
@@ -24,6 +25,11 @@ struct SyncWatch: ParsableCommand {
   }
 }
 
+/// For the thread that notices it.
+private final class Replacement: Sendable {
+  let hasCome = Atomic(false)
+}
+
 /// Waits for changes of the vault, of the logs, and for the end.
 final class SpaceWatch {
   /// In milliseconds: an agent that is away may come back at another socket.
@@ -36,6 +42,8 @@ final class SpaceWatch {
   private var keychain: Keychain
   private var news: VaultNews
   private var followers: [Identifier: SpaceFollower] = [:]
+  /// An upgrade has put another file in the place of this program.
+  private let replacement = Replacement()
   /// When the keys in the vault are looked at for other spaces.
   private var spacesDue: Deadline? = Deadline(milliseconds: 0)
   /// Whether the vault was locked, or no agent was there, when it was asked last.
@@ -47,13 +55,20 @@ final class SpaceWatch {
     Hardening.hide()
   }
 
+  private var arguments: [String] { ["watch"] + (space.map { ["--space", $0.description] } ?? []) }
+
   private static func connect(_ wakeUp: EventNotifier) throws -> (Keychain, VaultNews) {
     let keychain = try OpenSpace.connect(visibility: Visibility())
     return (keychain, VaultNews(keychain) { wakeUp.call() })
   }
 
   func run() throws {
+    ProgramReplacement.watch { [replacement, wakeUp] in
+      replacement.hasCome.store(true, ordering: .releasing)
+      wakeUp.call()
+    }
     while !end.isHere {
+      if replacement.hasCome.exchange(false, ordering: .acquiringAndReleasing) { ProgramReplacement.become(arguments) }
       hear()
       findSpaces()
       for follower in followers.values.sorted(by: { $0.space < $1.space }) where !isAway && !end.isHere { turn(follower) }

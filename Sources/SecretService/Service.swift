@@ -33,6 +33,10 @@ package final class Service: Sendable {
 
   package func forget(_ sender: String) { state.forget(sender) }
 
+  /// Whether the end of this process takes nothing from clients but their sessions, which they begin anew when the name has another
+  /// owner.
+  package var isIdle: Bool { workers.isIdle && state.isIdle && temporary.items(with: [:]).isEmpty }
+
   // MARK: Calls
 
   /// Answers later, through the outbox, after `begin`.

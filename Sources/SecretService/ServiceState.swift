@@ -36,6 +36,9 @@ final class ServiceState: Sendable {
 
   private let contents = Mutex(Contents())
 
+  /// Whether no question is open, and no collection is locked apart from the vault.
+  var isIdle: Bool { contents.withLock { $0.prompts.isEmpty && $0.requests.isEmpty && $0.locked.isEmpty } }
+
   // MARK: Clients
 
   /// - Returns: The name of the session.

@@ -83,6 +83,9 @@ final class Workers: Sendable {
     }
   }
 
+  /// Whether each call is answered.
+  var isIdle: Bool { state.withLock { $0.counts.isEmpty } }
+
   /// Goes on with a call that waits.
   func resume(_ job: Job) {
     state.withLock { $0.waiting.append(job) }

@@ -204,10 +204,25 @@ import Waiting
     let directory = app.deletingLastPathComponent()
     #expect(unsafe chmod(directory.path, 0o700) == 0)
     let replace = "cp /bin/true \(directory.path)/new && mv -f \(directory.path)/new \(app.path)"
-    expect(try bench.run(app, ["spawn", bench.socket, "/bin/sh", "-c", replace]), ["done"])
+    expect(try bench.run(app, ["twice", bench.socket, "/bin/sh", "-c", replace]), ["done", "done"])
     expect(try bench.run(URL(filePath: "/bin/cmp"), [app.path, "/bin/true"]), [])
     // The file at the path is no longer the signed one.
     expect(try bench.run(app, ["once", bench.socket]), [])
+  }
+
+  /// An upgrade puts new files in place while the former programs run.
+  @Test func aProgramOfCofferIsReplacedWhileItRuns() throws {
+    let service = bench.directory.appending(path: "coffer-secrets")
+    try FileManager.default.copyItem(at: probe, to: service)
+    let replace = "cp \(service.path) \(service.path).new && mv -f \(service.path).new \(service.path)"
+    _ = try bench.run(service, ["twice", bench.socket, "/bin/sh", "-c", replace])
+    let former = bench.decisions.map(\.0.program)
+    #expect(former.count == 2 && former.allSatisfy { $0 == .own(.secretService) }, "\(former)")
+    // One that was never seen at its place is none.
+    let moved = bench.directory.appending(path: "moved")
+    try FileManager.default.moveItem(at: service, to: moved)
+    _ = try bench.run(moved, ["once", bench.socket])
+    #expect(last() != .own(.secretService))
   }
 
   @Test func afterExecTheNewProgramCounts() throws {

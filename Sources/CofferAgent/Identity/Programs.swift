@@ -102,7 +102,7 @@ package final class Programs: ProgramDirectory {
     if origin != .program, let application = application(descriptor, status, signed, of: peer) {
       return remembered(.app(application))
     }
-    if let program = own(file) { return remembered(program) }
+    if let program = own(file) ?? replaced(file, of: peer) { return remembered(program) }
     if let name = try ProcessContext.unit(of: peer) { return .unit(name) }
     if Interpreters.contain(path) { return remembered(.interpreter(path: path)) }
     guard origin == .local, status.st_size <= Self.longestProgram,
@@ -125,6 +125,15 @@ package final class Programs: ProgramDirectory {
       return known.result
     case .app, .command, .own, .unit, .flatpak, .client, .unknown: return nil
     }
+  }
+
+  /// A program of Coffer that this process has been since before an upgrade put another file in its place. The process runs the same
+  /// file as at its former request: only a process that becomes another program lets go of it, and only then its number is free.
+  private func replaced(_ file: FileKey, of peer: Peer) -> ProgramIdentity? {
+    guard let known = peer.known.withLock({ $0 }), case .own = known.result, known.file.device == file.device,
+      known.file.inode == file.inode, peer.isAlive
+    else { return nil }
+    return known.result
   }
 
   private func own(_ file: FileKey) -> ProgramIdentity? {

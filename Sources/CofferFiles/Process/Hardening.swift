@@ -25,15 +25,21 @@ package enum Hardening {
     fillStandardDescriptors()
     unsafe before.ignored = (crashes + errors).filter { coffer_signal_is_ignored($0) != 0 }
     for signal in crashes { coffer_signal_default(signal) }
-    for signal in errors { coffer_signal_ignore(signal) }
-    let resource = __rlimit_resource_t(RLIMIT_CORE.rawValue)
     var limit = rlimit()
-    guard unsafe getrlimit(resource, &limit) == 0 else { return }
-    unsafe before.coreLimit = limit
+    if unsafe getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit) == 0 { unsafe before.coreLimit = limit }
+    protect(startsPrograms: startsPrograms)
+  }
+
+  private static func protect(startsPrograms: Bool) {
+    for signal in errors { coffer_signal_ignore(signal) }
+    guard var limit = unsafe before.coreLimit else { return }
     limit.rlim_cur = 0
     if !startsPrograms { limit.rlim_max = 0 }
-    _ = unsafe setrlimit(resource, &limit)
+    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
   }
+
+  /// After `end`, if this process has not become another program.
+  static func resume() { protect(startsPrograms: true) }
 
   private static let crashes = [SIGSEGV, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGQUIT]
   private static let errors = [SIGPIPE, SIGXFSZ]

@@ -2,13 +2,17 @@ internal import Glibc
 
 /// Where other programs of Coffer lie: beside this one, or those for people in `bin` and the others in `libexec/coffer`.
 package enum ProgramPlaces {
-  /// The directory of this program, with a slash at its end. nil if `/proc` is missing.
-  package static let ownDirectory: String? = {
+  /// The path of this program when it was asked for first. nil if `/proc` is missing.
+  static let own: String? = {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &path, path.count)
-    let own = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return own.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(own[...$0]) }
+    return count > 0 ? String(decoding: path.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
   }()
+
+  /// The directory of this program, with a slash at its end. nil if `/proc` is missing.
+  package static let ownDirectory: String? = own.flatMap { own in
+    own.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(own[...$0]) }
+  }
 
   /// The paths at which a program may lie that people do not start, for a program of `bin`.
   package static func internalProgram(_ name: String) -> [String] { paths(name, "../libexec/coffer/") }

@@ -5,6 +5,7 @@ import CLinux
 //     once SOCKET             asks for its items, and says how it went: "done" or the code of the error
 //     exec SOCKET COMMAND…    the same, then becomes the command
 //     spawn SOCKET COMMAND…   the same, then starts the command and waits for it
+//     twice SOCKET COMMAND…   as spawn, and then asks again
 //     for SOCKET              as once, in the name of the program that has started it
 //     hidden SOCKET           as once, after it has made itself unreadable to other processes of its user
 //     relay SOCKET            takes connections from descriptor 0, and passes on what comes to the agent, and back
@@ -177,7 +178,8 @@ if words[1] == "exec" || words[1] == "challenged" || words[1] == "watch" {
 }
 var child: pid_t = 0
 guard unsafe posix_spawn(&child, words[3], nil, nil, &arguments, environ) == 0 else { exit(127) }
-if words[1] == "spawn" {
+if words[1] == "spawn" || words[1] == "twice" {
   var status: Int32 = 0
   unsafe waitpid(child, &status, 0)
 }
+if words[1] == "twice" { say(ask(channel)) }
