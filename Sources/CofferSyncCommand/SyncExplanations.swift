@@ -48,6 +48,8 @@ extension SyncError: Explained {
     case .wrongNumber: .init(.denied, "is not the number: nothing has been added", "begin again: coffer sync join")
     case .changesPending:
       .init(.denied, "no other device has them yet", "coffer sync now; or lose them for the others: --force")
+    case .erased:
+      .init(.denied, "this device was removed from the space, and the items of the space with it, by one that asked for that")
     case .recoveryKeyMalformed:
       .init(
         .usage, "is not the recovery key of a space", "8 groups of 7 letters and digits, as coffer sync recovery-key printed it")

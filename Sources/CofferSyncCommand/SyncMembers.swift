@@ -142,6 +142,9 @@ struct SyncRemove: ParsableCommand {
   @Argument(help: ArgumentHelp("The name of a device, its identifier, or a person.", valueName: "name"))
   var name: String
 
+  @Flag(help: "Ask them as well to erase the items of the space, with former versions. They obey if they run this program.")
+  var erase = false
+
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
@@ -149,7 +152,7 @@ struct SyncRemove: ParsableCommand {
     _ = try session.finish()
     let ids = try session.devices(name).map(\.id)
     let read = try session.offeredGroups()
-    try session.remove(ids)
+    try session.remove(ids, erase: erase)
     _ = try session.finish()
     guard ids.allSatisfy({ session.state.replica.membership[$0] == nil }) else { throw session.refusal(ids) }
     let groups = read.sorted { $0.key < $1.key }.map { "\($0.key) (\(counted($0.value, "item")))" }

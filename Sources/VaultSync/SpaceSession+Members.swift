@@ -1,3 +1,4 @@
+import Coffer
 package import CofferSync
 package import VaultCore
 
@@ -8,10 +9,11 @@ extension SpaceSession {
   package func add(_ record: DeviceRecord) throws { try change { $0.replica.add(record) } }
 
   /// Removes devices with the next `synchronise`.
+  /// - Parameter erase: Whether they are asked to erase the items of the space, which an honest one does.
   /// - Throws: errors of the files.
-  package func remove(_ ids: [Identifier]) throws {
+  package func remove(_ ids: [Identifier], erase: Bool = false) throws {
     guard !ids.isEmpty else { return }
-    try change { $0.replica.remove(ids) }
+    try change { $0.replica.remove(ids, erase: erase) }
   }
 
   /// Gives a device another role with the next `synchronise`.
@@ -57,6 +59,20 @@ extension SpaceSession {
     // Entries of other numbers than before may have the same names.
     files.forgetEntries()
     try change { $0.replica = replica }
+  }
+
+  /// Removes the items of the space from the vault for good, with their former versions and the removed items of its groups, and forgets
+  /// the space. Items that only this device has stay.
+  /// - Returns: How many items were removed.
+  func erase() throws -> Int {
+    let items = try SharedItems(of: state.groups, in: keychain)
+    let known = items.entries.filter { state.replica.state[EntityKey(.item, $0.key)]?.exists == true }
+    for entry in known.values {
+      do { _ = try keychain.removeForGood(entry.reference) } catch let error as KeychainError where error.code == .notFound {}
+    }
+    for group in state.groups.subtracting(items.missingGroups) { _ = try keychain.purgeExpired(in: group, removedItems: true) }
+    try forget()
+    return known.count
   }
 
   /// Removes the keys from the vault, and the files.

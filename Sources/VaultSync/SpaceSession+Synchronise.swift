@@ -104,6 +104,10 @@ extension SpaceSession {
     if hasChanged || !state.notes.agrees(with: saved.notes) { try save() }
     try files.removePlan()
     seen = known
+    if case Halt.removed? = failure, replica.isErased {
+      let count = try erase()
+      throw SyncError(.erased, count == 1 ? "1 item" : "\(count) items")
+    }
     if let failure { throw failure }
     return report
   }

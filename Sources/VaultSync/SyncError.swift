@@ -41,6 +41,8 @@ package struct SyncError: Error, Equatable, Sendable {
     case exchangeEnded
     /// Changes that no other device has yet would be lost.
     case changesPending
+    /// Another device has removed this one, and asked it to erase the items of the space. The detail is their number.
+    case erased
     /// The text is no recovery key of a space.
     case recoveryKeyMalformed
     /// No device of the space has added this recovery key, or one has removed it.

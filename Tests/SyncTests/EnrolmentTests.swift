@@ -129,6 +129,21 @@ import VaultCore
     #expect(throws: Halt.self) { _ = try Replica(recovering: identity, space: space.owner.space, space.engine, ValueKey()) }
   }
 
+  /// The device was off, and the entries up to its removal were deleted meanwhile.
+  @Test func theWishIsReadBehindAGap() throws {
+    var space = try Space()
+    var bob = try space.join(1, .member)
+    for number in 0..<3 { try Space.write("\(number)", "x", in: &space.owner) }
+    try space.synchronise(&space.owner)
+    space.owner.remove([bob.id], erase: true)
+    try space.synchronise(&space.owner)
+    for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
+    space.engine.delete(space.owner.deletableEntries)
+    #expect(throws: Halt.removed) { try space.synchronise(&bob) }
+    #expect(bob.isErased)
+    #expect(try bob.restored().isErased)
+  }
+
   @Test func aRecoveryKeyIsADevice() throws {
     var space = try Space()
     func recovered() throws -> DeviceIdentity {

@@ -37,6 +37,8 @@ extension Replica {
         if try proven.opens(checkpoint: entry) { found = (proven, index) }
         try proven.follow(entry)
       }
+      isErased = proven.isErased
+      guard !proven.membership.removed.contains(id) else { throw Halt.removed }
       if let found {
         var next = found.replica
         try next.take(entries[found.index], from: engine)

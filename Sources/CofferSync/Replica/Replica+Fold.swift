@@ -60,7 +60,8 @@ extension Replica {
       self = next
     case .rejoin(let left): leftHistories.append((proven.author, left))
     case .presence: if proven.author == id { wantsPresence = false }
-    case .add, .remove, .role: break
+    case .remove(let removed, let erase): if removed.contains(id) { isErased = erase }
+    case .add, .role: break
     }
   }
 

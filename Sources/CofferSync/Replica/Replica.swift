@@ -52,6 +52,8 @@ package struct Replica: Sendable {
   /// The cause for which it has stopped until the history of the engine is accepted.
   package internal(set) var halt: Halt?
   package var wantsPresence = false
+  /// Whether this device was removed by an entry that asks it to erase the items of the space.
+  package internal(set) var isErased = false
   /// The entries that this device, since it was loaded, has put back into an engine that lacked them.
   package internal(set) var restoredCount = 0
   /// The items and settings whose writes have changed since `settle`; nil: all of them may have. Those of pending operations are not

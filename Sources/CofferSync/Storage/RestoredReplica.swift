@@ -64,7 +64,8 @@ private struct ReplicaBuilder {
     replica.voidRun = Int(clamping: voidRun)
     let halt = try reader.readByte(in: 0...UInt8(Halt.storedCauses.count))
     replica.halt = halt == 0 ? nil : Halt.storedCauses[Int(halt) - 1]
-    replica.wantsPresence = try reader.readByte(in: 0...1) == 1
+    let flags = try reader.readByte(in: 0...3)
+    (replica.wantsPresence, replica.isErased) = (flags & 1 != 0, flags & 2 != 0)
   }
 
   mutating func add(

@@ -72,7 +72,7 @@ extension Replica {
     writer.append(membership.linkNumber)
     writer.append(UInt64(voidRun))
     writer.append(halt.flatMap { Halt.storedCauses.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0)
-    writer.append(UInt8(wantsPresence ? 1 : 0))
+    writer.append(UInt8((wantsPresence ? 1 : 0) | (isErased ? 2 : 0)))
   }
 
   private func storeMembers(_ add: Add) throws {
