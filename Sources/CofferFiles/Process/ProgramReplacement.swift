@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The replacement of this program's file while it runs, as by an upgrade. The agent knows programs of Coffer by the files at their
