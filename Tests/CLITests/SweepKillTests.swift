@@ -67,6 +67,45 @@ import Testing
     [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
     """
 
+  /// A second sweep: of a file of which a person has left a secret, and of one to which one was added.
+  static let secondMoving = """
+    umask 077; export HOME=$PWD/home
+    move() { coffer sweep --move --force home home/b.env --key-file key >said 2>&1; }
+    undo() { coffer sweep --undo --key-file key >said 2>&1; }
+    [ -e key ] || { head -c 32 /dev/urandom >key; coffer vault init --key-file key --no-passphrase
+      mkdir made; mkdir -p home; printf 'A_PASSWORD=tr0ub4dor\\nB_PASSWORD=tr0ub4dor-b\\n' >home/.env; cp home/.env made/.env; echo C_PASSWORD=tr0ub4dor-c >home/b.env
+      python3 -c '
+    import os, pty, sys
+    pid, terminal = pty.fork()
+    if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+    seen, answers = b"", [b"y\\n", b"n\\n"]
+    while True:
+      try: seen += os.read(terminal, 999)
+      except OSError: break
+      if b"[y/N]" in seen and answers: os.write(terminal, answers.pop(0)); seen = b""
+    os.waitpid(pid, 0)' coffer sweep --move home/.env --key-file key
+      coffer sweep --move --force home/b.env --key-file key >said 2>&1; printf 'C_PASSWORD=tr0ub4dor-c\\nD_PASSWORD=tr0ub4dor-d\\n' >made/b.env
+      echo D_PASSWORD=tr0ub4dor-d >>home/b.env; grep -q coffer: home/.env && grep -q tr0ub home/.env && grep -q coffer: home/b.env || echo "not swept in part"
+      cp -a home part; cp -a coffer some; move || cat said; cp -a home swept; }
+    rm -rf coffer home; cp -a some coffer; cp -a part home
+    $inject coffer sweep --move --force home home/b.env --key-file key >said 2>&1
+    status=$?
+    case $status in 0|1|12|137) ;; *) echo "$call $when: ended with $status"; cat said ;; esac
+    for name in .env b.env; do cmp -s home/$name part/$name || cmp -s home/$name swept/$name || { echo "$call $when: $name is another file:"; cat home/$name; }; done
+    rm -rf killed left; cp -a home killed; cp -a coffer left
+    # What was added by hand is in no record yet if the sweep has not come to that file.
+    undo || { grep -q 'b.env: has been changed since the sweep' said && cmp -s killed/b.env part/b.env; } || { echo "$call $when: undo:"; cat said; }
+    for name in .env b.env; do cmp -s home/$name made/$name || cmp -s home/$name part/b.env || { echo "$call $when: undo of $name:"; cat home/$name; }; done
+    cmp -s home/.env made/.env || echo "$call $when: undo of .env"
+    rm -rf home coffer; cp -a killed home; cp -a left coffer
+    move || { echo "$call $when: again:"; cat said; }
+    diff -r home swept >state || { echo "$call $when: again:"; cat state; }
+    undo || { echo "$call $when: undo of both:"; cat said; }
+    diff -r home made >state || { echo "$call $when: undo of both:"; cat state; }
+    [ -z "$(coffer list --key-file key)" ] || { echo "$call $when: left in the vault:"; coffer list --key-file key; }
+    [ $status = 0 ] && ! grep -q INJECTED trace && exit 3; exit 0
+    """
+
   /// A key for ssh: its file is there, or the vault has it and the agent lists it.
   static let keys = """
     umask 077; export HOME=$PWD/home
@@ -118,7 +157,9 @@ import Testing
     #expect(faults.isEmpty, "\(faults.joined(separator: "\n"))")
   }
 
-  @Test(arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"], [SweepKillTests.moving, SweepKillTests.undoing])
+  @Test(
+    arguments: ["signal=SIGKILL", "error=ENOSPC", "error=EIO"],
+    [SweepKillTests.moving, SweepKillTests.undoing, SweepKillTests.secondMoving])
   func everyFileIsWholeAndNoSecretIsLost(end: String, script: String) throws {
     let calls = end == "error=ENOSPC" ? ["write", "pwrite64"] : ["write", "pwrite64", "fsync", "rename,renameat2"]
     let injection = Injection(end: end, calls: calls, mustReach: ["write", "pwrite64"])

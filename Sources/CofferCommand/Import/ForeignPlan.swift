@@ -32,7 +32,18 @@ struct ForeignPlan {
     var former: [HeldSecret] = []
   }
 
+  /// An item that stays where it is: another secret has its name.
+  struct Conflict {
+    /// The place in the list.
+    let index: Int
+    let nameWithGroup: String
+    /// The item of this name in the vault.
+    let present: Entry?
+  }
+
   private(set) var steps: [Step] = []
+  /// None if items are renamed.
+  private(set) var conflicts: [Conflict] = []
   private let isRenaming: Bool
   /// The items of the file by their names here.
   private var taken: [[UInt8]: HeldSecret] = [:]
@@ -40,7 +51,6 @@ struct ForeignPlan {
   /// - Parameters:
   ///   - isRenaming: Whether an item of a name that the vault has with another secret gets another name.
   ///   - isGrouping: Whether the items of a folder go into a group of its name.
-  /// - Throws: duplicate, if it does not.
   init(
     for found: [ForeignItem], in items: OpenItems, group: AccessGroup?, _ work: LongWork, isRenaming: Bool = true,
     isGrouping: Bool = false
@@ -55,11 +65,11 @@ struct ForeignPlan {
       } else if let folder = one.folder {
         one.set("folder", to: folder)
       }
-      try about(one.item.nameWithGroup(target ?? .standard)) { try plan(one, items, target) }
+      try about(one.item.nameWithGroup(target ?? .standard)) { try plan(one, index, items, target) }
     }
   }
 
-  private mutating func plan(_ found: ForeignItem, _ items: OpenItems, _ group: AccessGroup?) throws {
+  private mutating func plan(_ found: ForeignItem, _ index: Int, _ items: OpenItems, _ group: AccessGroup?) throws {
     var number = 1
     while true {
       let item = try found.item.numbered(number)
@@ -68,12 +78,9 @@ struct ForeignPlan {
       let outcomes = try parts.map { try outcome(of: $0, items, group) }
       guard !outcomes.contains(where: { $0.outcome == .conflict }) else {
         guard isRenaming else {
-          throw Failure(
-            .duplicate,
-            "\(item.nameWithGroup(group ?? .standard)): the vault has another secret of this name; nothing has been changed",
-            hint: outcomes.compactMap { $0.present?.item[SweepRecord.sweptFrom] }.first.map {
-              "a sweep has moved that one out of \($0); to keep both, import this file under another name: coffer import --help"
-            } ?? "look which of the two is right, then remove the other: coffer secret rm")
+          let name = item.nameWithGroup(group ?? .standard)
+          let present = outcomes.first { $0.outcome == .conflict }?.present
+          return conflicts.append(Conflict(index: index, nameWithGroup: name, present: present))
         }
         number += 1
         continue

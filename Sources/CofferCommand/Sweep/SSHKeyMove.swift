@@ -23,7 +23,7 @@ struct SSHKeyMove {
   /// - Returns: the name of the key in the vault.
   func run() throws -> String {
     try content.checkIsReplaceable()
-    let record = try SweepRecord(of: content, in: keys.items)
+    let record = try SweepRecord(of: content, in: keys.items, isMerging: false)
     let key = try self.key()
     if let present = try keys.key(name), try !isKept(key, as: present.entry) {
       throw Failure(
@@ -37,6 +37,7 @@ struct SSHKeyMove {
     guard let present = try keys.key(name)?.entry, try isKept(key, as: present) else {
       throw Failure(.integrity, "\(content.path): the vault does not give the key back; the file stays")
     }
+    try record.share(present)
     guard Self.isListed(key.line) else {
       throw Failure(
         .other, "\(content.path): coffer-ssh-agent does not list the key of the vault; the file stays",

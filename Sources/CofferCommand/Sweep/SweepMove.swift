@@ -20,14 +20,19 @@ struct SweepMove {
   func run(_ access: AccessOptions, _ vault: VaultOptions, asJSON isJSON: Bool) throws {
     let chosen = try files.map { $0.keeping(try agreed($0)) }
     var moved: [(file: SweptFile, finding: SweepFinding, item: String)] = []
+    var staying: [(place: SweepPlace, finding: SweepFinding)] = []
     var failures: [Failure] = []
     if chosen.contains(where: { !$0.findings.isEmpty }) {
       let items = try access.open(vault)
       guard try !items.keychain.isLocked else { throw Failure(VaultError(.locked), about: "the vault") }
+      let turn = try SweepNote.turn()
+      defer { withExtendedLifetime(turn) {} }
       for file in chosen where !file.findings.isEmpty {
         do {
           if file.place.kind == .privateKey { try vault.checkIsOfSSH() }
-          moved += try move(file, items).map { (file, $0.finding, $0.name) }
+          let outcome = try move(file, items)
+          moved += outcome.moved.map { (file, $0.finding, $0.name) }
+          staying += outcome.staying.map { (file.place, $0) }
         } catch {
           failures.append(Failure(error, about: file.place.path))
           if failures.last?.status == .cancelled { break }
@@ -36,10 +41,9 @@ struct SweepMove {
       items.finish()
     }
     let left = files.map { file in
-      file.keeping(
-        file.findings.filter { one in
-          !moved.contains { $0.file.place == file.place && $0.finding.line == one.line && $0.finding.name == one.name }
-        })
+      let others = file.findings.filter { one in !moved.contains { $0.file.place == file.place && $0.finding.isSame(as: one) } }
+      return file.keeping(
+        others.map { one in staying.first { $0.place == file.place && $0.finding.isSame(as: one) }?.finding ?? one })
     }
     try SweepReport(left, moved: moved).write(asJSON: isJSON)
     note(moved)
@@ -60,12 +64,19 @@ struct SweepMove {
     }
   }
 
-  /// - Returns: what was moved, and the name of its item.
-  func move(_ file: SweptFile, _ items: OpenItems) throws -> [(finding: SweepFinding, name: String)] {
-    guard let content = file.content else { return [] }
+  struct Outcome {
+    var moved: [(finding: SweepFinding, name: String)] = []
+    /// The secrets that the vault cannot take, with the reason.
+    var staying: [SweepFinding] = []
+  }
+
+  func move(_ file: SweptFile, _ items: OpenItems) throws -> Outcome {
+    guard let content = file.content else { return Outcome() }
+    // Before the record has what this sweep leaves: another one may have been at work since the look at the file.
+    try content.checkIsUnchanged()
     if file.place.kind == .privateKey {
       let name = try SSHKeyMove(file.place, content, items).run()
-      return file.findings.map { ($0, name) }
+      return Outcome(moved: file.findings.map { ($0, name) })
     }
     let replacement = try FileReplacement(of: content)
     let record = try SweepRecord(of: content, in: items)
@@ -73,19 +84,22 @@ struct SweepMove {
     // Profiles and hosts are unique, so that only one name leads to the secret.
     let plan = try ForeignPlan(
       for: found.map(\.item), in: items, group: .standard, LongWork("comparing"), isRenaming: false)
-    let pairs = found.map { (finding: $0.finding, item: $0.item.item) }
+    let staying = plan.conflicts.map { found[$0.index].finding.staying($0.words) }
+    let pairs = found.indices.filter { index in !plan.conflicts.contains { $0.index == index } }
+      .map { (finding: found[$0].finding, item: found[$0].item.item) }
+    guard !pairs.isEmpty else { return Outcome(staying: staying) }
     let result = try FileEdit(content.text, pairs).result()
-    let settings = try ProgramSettings(for: file.findings, in: file.place)
+    let settings = try ProgramSettings(for: pairs.map(\.finding), in: file.place)
     try record.keep(left: result, values: plan.steps.map(\.secret), settings: settings)
     try plan.carryOut(in: items, LongWork("copying"))
-    try readBack(plan, content, items)
+    try readBack(plan, content, record, items)
     try settings.carryOut()
     try replacement.place(result)
-    return pairs.map { ($0.finding, $0.item.name(in: .standard)) }
+    return Outcome(moved: pairs.map { ($0.finding, $0.item.name(in: .standard)) }, staying: staying)
   }
 
-  /// A secret that the vault does not give back stays in its file. An item that another file needs as well is no longer a sweep's to remove.
-  private func readBack(_ plan: ForeignPlan, _ content: ReadFile, _ items: OpenItems) throws {
+  /// A secret that the vault does not give back stays in its file. An item that another file needs as well goes with the last one.
+  private func readBack(_ plan: ForeignPlan, _ content: ReadFile, _ record: SweepRecord, _ items: OpenItems) throws {
     for step in plan.steps {
       guard let entry = try items.item(step.item, in: .standard),
         try items.keychain.secret(of: entry.reference, purpose: SweepRecord.purpose).isEqual(to: step.secret.secret)
@@ -101,11 +115,7 @@ struct SweepMove {
           .duplicate, "\(step.nameWithGroup): is there, and belongs to another ID or certificate; \(content.path) stays",
           hint: "look which of the two is right, then remove the other: coffer secret rm")
       }
-      guard let path = entry.item[SweepRecord.sweptFrom], path != content.path else { continue }
-      try items.keychain.update(entry.reference) { item in
-        item[SweepRecord.sweptFrom] = nil
-        item[SweepRecord.sweep] = nil
-      }
+      try record.share(entry)
     }
   }
 
@@ -123,6 +133,17 @@ struct SweepMove {
     let names = moved.map { "  \($0.finding.name) (\($0.finding.rule))\n".escapingControlsInLines() }
     Descriptor.error.note(
       "note: backups, history and git may still have them. Renew at their source:\n" + names.joined())
+  }
+}
+
+extension SweepFinding {
+  fileprivate func isSame(as other: SweepFinding) -> Bool { line == other.line && name == other.name }
+}
+
+extension ForeignPlan.Conflict {
+  fileprivate var words: String {
+    let file = present?.item[SweepRecord.sweptFrom]?.split(separator: "\n").first.map { ", out of \($0)" } ?? ""
+    return "the vault has another secret as \(nameWithGroup)\(file)"
   }
 }
 

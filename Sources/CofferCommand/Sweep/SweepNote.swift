@@ -16,14 +16,15 @@ struct SweepNote {
   static let key = Item.userPrefix + "swept-key"
   private static let form = "coffer-swept-3"
 
-  private let digest: String
+  /// One fits the record, and another one the record as it is going to be.
+  private let digests: Set<String>
   let mode: UInt32?
   private let values: Set<String>
 
   static func newKey() -> String { (0..<4).map { _ in TemporaryName.hexadecimal(.random(in: 0 ... .max)) }.joined() }
 
-  private init(digest: String, mode: UInt32?, values: Set<String>) {
-    (self.digest, self.mode, self.values) = (digest, mode, values)
+  private init(digests: Set<String>, mode: UInt32?, values: Set<String>) {
+    (self.digests, self.mode, self.values) = (digests, mode, values)
   }
 
   /// - Parameters:
@@ -32,8 +33,13 @@ struct SweepNote {
   init(of original: borrowing Secret, _ record: Item, mode: UInt32?, values: [HeldSecret]) throws {
     let earlier = try? SweepNote(ofFileAt: record[SweepRecord.sweptFrom] ?? "", record)?.values
     self.init(
-      digest: try Self.digest(of: original, record), mode: mode,
+      digests: [try Self.digest(of: original, record)], mode: mode,
       values: try (earlier ?? []).union(values.map { try Self.digest(of: $0.secret, record) }))
+  }
+
+  /// The same note, which fits another original or other settings, too.
+  func fitting(also original: borrowing Secret, _ record: Item) throws -> SweepNote {
+    SweepNote(digests: digests.union([try Self.digest(of: original, record)]), mode: mode, values: values)
   }
 
   /// Whether the sweep has moved a secret of this value.
@@ -42,14 +48,24 @@ struct SweepNote {
   }
 
   /// Whether the record holds the file that the sweep has kept.
-  func fits(_ original: borrowing Secret, _ record: Item) throws -> Bool { try Self.digest(of: original, record) == digest }
+  func fits(_ original: borrowing Secret, _ record: Item) throws -> Bool {
+    digests.contains(try Self.digest(of: original, record))
+  }
+
+  /// The digest of a text alone, without the settings.
+  static func textDigest(of text: borrowing Secret, _ record: Item) throws -> String {
+    digits(try hash(of: text, record).secret.copyIntoUnprotectedBytes())
+  }
+
+  private static func hash(of text: borrowing Secret, _ record: Item) throws -> Key {
+    let key = try Secret(copying: Array((record[key] ?? "").utf8.prefix(64)))
+    return try text.withBytes { bytes in try key.withBytes { try Key.hash(bytes, key: $0) } }
+  }
 
   private static func digest(of original: borrowing Secret, _ record: Item) throws -> String {
-    let key = try Secret(copying: Array((record[key] ?? "").utf8.prefix(64)))
-    let content = try original.withBytes { bytes in try key.withBytes { try Key.hash(bytes, key: $0) } }
-    let all = content.secret.copyIntoUnprotectedBytes() + Array(ProgramSettings.text(in: record).utf8)
-    let digest = try key.withBytes { unsafe try Key.hash(all.span.bytes, key: $0) }
-    return Self.digits(digest.secret.copyIntoUnprotectedBytes())
+    let content = try hash(of: original, record)
+    let all = try Secret(copying: content.secret.copyIntoUnprotectedBytes() + Array(ProgramSettings.text(in: record).utf8))
+    return try textDigest(of: all, record)
   }
 
   private static func digits(_ bytes: [UInt8]) -> String {
@@ -59,6 +75,13 @@ struct SweepNote {
   // MARK: The file
 
   private static func directory() throws -> String { Path.join(try Places { Environment[$0] }.state, "swept") }
+
+  /// One sweep, or undo, of this user at a time: each writes down what the file is before it changes it.
+  static func turn() throws -> DirectoryLock {
+    let directory = Path.parent(of: try directory())
+    try Files<FileError>.makeDirectory(directory)
+    return try DirectoryLock(on: .foreign(directory))
+  }
 
   /// The digest makes a name of a path of any length.
   private static func file(for path: String, _ record: Item) throws -> String {
@@ -76,7 +99,8 @@ struct SweepNote {
       separator: "\n", maxSplits: 4, omittingEmptySubsequences: false)
     guard parts.count == 5, parts[0] == Self.form, parts[4] == path else { return nil }
     self.init(
-      digest: String(parts[1]), mode: UInt32(parts[2], radix: 8), values: Set(parts[3].split(separator: " ").map(String.init)))
+      digests: Set(parts[1].split(separator: " ").map(String.init)), mode: UInt32(parts[2], radix: 8),
+      values: Set(parts[3].split(separator: " ").map(String.init)))
   }
 
   /// On the disk when this returns: the file may be changed then.
@@ -85,7 +109,10 @@ struct SweepNote {
     try Files<FileError>.makeDirectory(Path.parent(of: file))
     try TemporaryName.removeLeftovers(for: file)
     let new = try NewFile<FileError>(at: TemporaryName.next(for: file))
-    let lines = [Self.form, digest, mode.map { String($0, radix: 8) } ?? "", values.sorted().joined(separator: " "), path]
+    let lines = [
+      Self.form, digests.sorted().joined(separator: " "), mode.map { String($0, radix: 8) } ?? "",
+      values.sorted().joined(separator: " "), path,
+    ]
     try new.file.write(Array(lines.joined(separator: "\n").utf8))
     try new.file.synchronize()
     _ = try new.replace(file)

@@ -40,39 +40,49 @@ struct SweepPlaces {
       guard let home = Environment["HOME"], home.hasPrefix("/") else {
         throw Failure.usage("HOME: is not set", hint: "name the files or directories")
       }
-      return try Self.files(below: home)
+      return Self.distinct(Self.files(below: home))
     }
     var found: [SweepPlace] = []
     for path in paths {
       guard let status = try Files<FileError>.status(at: path, followingLinks: true) else {
         throw Failure(.notFound, "\(path): does not exist")
       }
-      let files = try status.kind == .directory ? Self.files(below: path) : [SweepPlace(path: path, kind: Self.kind(of: path))]
-      found += files.filter { !found.contains($0) }
+      found += status.kind == .directory ? Self.files(below: path) : [SweepPlace(path: path, kind: Self.kind(of: path))]
     }
-    return found
+    return Self.distinct(found)
   }
 
-  /// The files that exist. A directory that refuses is an error.
-  private static func files(below directory: String) throws -> [SweepPlace] {
-    try candidates(below: directory).filter { place in
-      try Files<FileError>.status(at: place.path, followingLinks: true)?.kind == .file
-        && (place.kind != .privateKey || isPrivateKey(place.path))
-    }
+  /// A file is looked at once, by the first of its names: a second look would find what is left of the first.
+  private static func distinct(_ places: [SweepPlace]) -> [SweepPlace] {
+    var seen: Set<String> = []
+    return places.filter { seen.insert(Path.target(of: $0.path) ?? $0.path).inserted }
+  }
+
+  /// The files that exist. Of what refuses nobody knows whether it does: the look at it says what is wrong, and the others are looked at.
+  private static func files(below directory: String) -> [SweepPlace] {
+    let refusing = [directory, Path.join(directory, ".ssh")].filter { (try? names(in: $0)) == nil }
+    return refusing.map { SweepPlace(path: $0, kind: .lines) }
+      + candidates(below: directory).filter { place in
+        do {
+          let kind = try Files<FileError>.status(at: place.path, followingLinks: true)?.kind
+          return kind == .file && (place.kind != .privateKey || isPrivateKey(place.path))
+        } catch {
+          return true
+        }
+      }
   }
 
   /// The places that a sweep of a directory looks at, also those without a file, such as a link to one that has been moved.
-  static func candidates(below directory: String) throws -> [SweepPlace] {
-    let own = known + (try names(in: directory)).filter(isVariables).map { ($0, kind(of: $0)) }
-    let keys = try names(in: Path.join(directory, ".ssh")).map { (".ssh/\($0)", SweepPlace.Kind.privateKey) }
-    return (own + keys).map { SweepPlace(path: Path.join(directory, $0.0), kind: $0.1) }
-      + (try candidates(ofPart: directory))
+  static func candidates(below directory: String) -> [SweepPlace] {
+    let own = known + ((try? names(in: directory)) ?? []).filter(isVariables).map { ($0, kind(of: $0)) }
+    let keys = ((try? names(in: Path.join(directory, ".ssh"))) ?? []).map { (".ssh/\($0)", SweepPlace.Kind.privateKey) }
+    return (own + keys).map { SweepPlace(path: Path.join(directory, $0.0), kind: $0.1) } + candidates(ofPart: directory)
   }
 
   /// For a directory that a program has in the home directory, such as `.ssh` itself.
-  private static func candidates(ofPart directory: String) throws -> [SweepPlace] {
+  private static func candidates(ofPart directory: String) -> [SweepPlace] {
     guard let whole = Path.resolved(directory) else { return [] }
-    let keys = Path.name(of: whole) == ".ssh" ? try names(in: directory).map { ($0, SweepPlace.Kind.privateKey) } : []
+    let keys = Path.name(of: whole) == ".ssh" ? ((try? names(in: directory)) ?? []).map { ($0, SweepPlace.Kind.privateKey) } : []
     let own = known.filter { $0.name.contains("/") && whole.hasSuffix("/\(Path.parent(of: $0.name))") }
     return (own.map { (Path.name(of: $0.name), $0.kind) } + keys).map {
       SweepPlace(path: Path.join(directory, $0.0), kind: $0.1)

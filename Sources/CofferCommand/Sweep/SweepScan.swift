@@ -29,7 +29,7 @@ struct SweepScan {
     case .cargo: try CargoFindings.findings(of: text, in: place)
     case .aws: try items(AWSFormat.items(of: text), Self.byCoffer(.credentialProcess))
     case .variables: try variables()
-    case .shell: shell()
+    case .shell: ShellFindings(text, service: shellService).findings()
     case .privateKey: SSHFindings.findings(of: text, in: place)
     case .lines: withOtherLines(SSHFindings.findings(of: text, in: place))
     }
@@ -58,11 +58,13 @@ struct SweepScan {
   // MARK: Variables
 
   private func variables() throws -> [SweepFinding] {
-    let service = DotenvImport.project(ofFileAt: place.path) ?? "env"
-    let found = try DotenvFormat.items(of: text, service: service)
+    let name = Path.name(of: place.path)
+    // The variables of `.env.production` are those of `.env` with other values.
+    let suffix = name.hasPrefix(".env.") ? String(name.dropFirst(4)) : ""
+    let found = try DotenvFormat.items(of: text, service: project + suffix)
     let lines = text.lines()
     let others = standingTwice(found).compactMap { part in
-      rule(of: lines[part.line - 1]).map { self.found($0, part.line, Self.other) }
+      SuspectLines(text).rule(of: lines[part.line - 1]).map { self.found($0, part.line, Self.other) }
     }
     return found.items.compactMap { one in
       let name = ItemName.parts(of: one.item).account
@@ -71,73 +73,21 @@ struct SweepScan {
     } + others
   }
 
-  /// Assignments whose value no shell would change are moved; other lines with secrets are only found.
-  private func shell() -> [SweepFinding] {
-    var findings: [SweepFinding] = []
-    var continues = false
-    let lines = text.lines()
-    let exported = exportedNames(lines)
-    for (index, line) in lines.enumerated() {
-      defer { continues = !line.isEmpty && text[line.upperBound - 1] == UInt8(ascii: "\\") }
-      if !continues, let found = assignment(line, index + 1, exported) {
-        findings.append(found)
-      } else if let rule = rule(of: line) {
-        findings.append(found(rule, index + 1, .none("coffer secret set, and a reference in its place")))
-      }
-    }
-    return findings
-  }
+  private var project: String { DotenvImport.project(ofFileAt: place.path) ?? "env" }
 
-  private func assignment(_ line: Range<Int>, _ number: Int, _ exported: Set<String>) -> SweepFinding? {
-    var reader = AssignmentReader(text, in: line)
-    guard let found = try? reader.next(), !found.value.isEmpty, isLiteral(found.value, found.quote) else { return nil }
-    guard let secret = try? text.secret(found.value), let rule = secret.leakRule(named: found.name) else { return nil }
-    // The shell itself sees the reference in a variable that it does not export.
-    guard isExport(line) || exported.contains(found.name) else {
-      return SweepFinding(
-        line: number, rule: rule, name: found.name,
-        way: .none("not exported, and coffer run gives values to exported variables alone"), item: nil)
-    }
-    let item = ForeignItem(
-      service: Path.name(of: place.path).trimmingDots, account: found.name, secret, line: number, value: found.value)
-    return SweepFinding(line: number, rule: rule, name: found.name, way: .reference, item: item)
-  }
-
-  /// The variables that a line without a value exports.
-  private func exportedNames(_ lines: [Range<Int>]) -> Set<String> {
-    let names = lines.filter { isExport($0) && !$0.contains { text[$0] == UInt8(ascii: "=") } }.flatMap(words(of:))
-    return Set(names.map(text.text))
-  }
-
-  private func isExport(_ line: Range<Int>) -> Bool {
-    words(of: line).first.map { $0.count == 6 && text.holds("export", at: $0.lowerBound) } ?? false
-  }
-
-  private func words(of line: Range<Int>) -> [Range<Int>] { line.split { text[$0] <= 0x20 } }
-
-  /// Whether a shell takes the value as it stands, as one word.
-  private func isLiteral(_ value: Range<Int>, _ quote: UInt8?) -> Bool {
-    switch quote {
-    case UInt8(ascii: "'"): true
-    case UInt8(ascii: "\""): value.allSatisfy { !"$`\\".utf8.contains(text[$0]) }
-    default:
-      value.allSatisfy { offset in
-        let byte = text[offset]
-        return "_-+./:=@%,".utf8.contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-          || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-      }
-    }
+  /// A file that each project may have is named by the project.
+  private var shellService: String {
+    let name = Path.name(of: place.path)
+    return name == ".envrc" ? project : name.trimmingDots
   }
 
   // MARK: Lines
 
-  /// Longer lines are data of programs.
-  private static let longestLine = 1 << 16
-
   /// Every line for itself, for a file of any form.
   func linesAlone() -> [SweepFinding] {
-    text.lines().enumerated().compactMap { index, line in
-      rule(of: line).map { found($0, index + 1, .none(advice)) }
+    let suspects = SuspectLines(text)
+    return text.lines().enumerated().compactMap { index, line in
+      suspects.rule(of: line).map { found($0, index + 1, .none(advice)) }
     }
   }
 
@@ -147,23 +97,6 @@ struct SweepScan {
 
   private func found(_ rule: String, _ line: Int, _ way: SweepFinding.Way) -> SweepFinding {
     SweepFinding(line: line, rule: rule, name: "", way: way, item: nil)
-  }
-
-  private func rule(of line: Range<Int>) -> String? {
-    let line = text.trimmed(line)
-    guard line.count >= 8, line.count <= Self.longestLine, let secret = try? text.secret(line) else { return nil }
-    if let rule = secret.leakRule(named: "") { return rule }
-    // `NAME: VALUE` and `NAME = VALUE` of settings.
-    guard let mark = line.first(where: { text[$0] == UInt8(ascii: ":") || text[$0] == UInt8(ascii: "=") }) else { return nil }
-    let name = text.trimmed(line.lowerBound..<mark)
-    var value = text.trimmed(mark + 1..<line.upperBound)
-    guard name.count <= 64, name.allSatisfy({ text[$0] > 0x20 }) else { return nil }
-    if value.count > 1, [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(text[value.lowerBound]),
-      text[value.lowerBound] == text[value.upperBound - 1]
-    {
-      value = value.lowerBound + 1..<value.upperBound - 1
-    }
-    return (try? text.secret(value))?.leakRule(named: text.text(name))
   }
 }
 

@@ -23,6 +23,8 @@ struct SweepUndo {
   func run(_ access: AccessOptions, _ vault: VaultOptions, asJSON isJSON: Bool) throws {
     let items = try access.open(vault)
     guard try !items.keychain.isLocked else { throw Failure(VaultError(.locked), about: "the vault") }
+    let turn = try SweepNote.turn()
+    defer { withExtendedLifetime(turn) {} }
     var done: [String] = []
     var failures: [Failure] = []
     var removal = ItemRemoval(vault, isForced: isForced)
@@ -69,7 +71,7 @@ struct SweepUndo {
     var named: Set<String> = []
     return try paths.flatMap { path in
       let target = Path.target(of: path) ?? path
-      let linked = try Set(SweepPlaces.candidates(below: path).compactMap { Path.target(of: $0.path) })
+      let linked = Set(SweepPlaces.candidates(below: path).compactMap { Path.target(of: $0.path) })
       func isNamed(_ path: String) -> Bool {
         path == target || path.hasPrefix(target == "/" ? target : target + "/") || linked.contains(path)
       }
@@ -99,18 +101,16 @@ struct SweepUndo {
         "\(record.path): the vault has another text, or other settings, than the sweep has kept; the file stays as it is",
         hint: "coffer secret history may have it; \(Self.printing(record.path)) prints what is there")
     }
-    let companion = try items.item(record.entry.item.bareCompanion(SweepRecord.left), in: .standard)
-    try restore(original, record, left: companion, items)
+    try restore(original, record, items)
     try ProgramSettings(recordedIn: record.entry.item).takeBack()
     // The file is on the disk. The record goes last, so that an undo that is interrupted can be done again.
     let keys = try SSHKeys(items)
-    for entry in try made(keys)
-    where entry.item[SweepRecord.sweptFrom] == record.path && entry.reference != record.entry.reference
-      && entry.item[SweepRecord.sweep] == record.entry.item[SweepRecord.sweep]
-    {
+    let sweep = record.entry.item[SweepRecord.sweep] ?? ""
+    for entry in try made(keys) where entry.reference != record.entry.reference && entry.item.isOf(sweep) {
       let parts = try items.companions(of: entry) + [entry]
-      guard try parts.allSatisfy({ try isAsMoved($0, record, items) }) else {
-        try keep(entry, items)
+      if let words = try reasonToStay(entry, parts, record, items) {
+        try items.keychain.update(entry.reference) { $0.unmark(sweep, path: record.path) }
+        Descriptor.error.note("note: \(entry.nameWithGroup): \(words)".escapingControls() + "\n")
         continue
       }
       // As long as the item is there, an undo that was interrupted finds it again.
@@ -119,7 +119,9 @@ struct SweepUndo {
         _ = try removal.remove(entry.nameWithGroup) { try items.keychain.remove(entry.reference, mustKeep: $0) }
       }
     }
-    if let companion { try items.keychain.remove(companion.reference) }
+    if let left = try items.item(record.entry.item.bareCompanion(SweepRecord.left), in: .standard) {
+      try items.keychain.remove(left.reference)
+    }
     try items.keychain.remove(record.entry.reference)
     try SweepNote.remove(forFileAt: record.path, record.entry.item)
   }
@@ -129,14 +131,13 @@ struct SweepUndo {
     return try record.note.hasMoved(secret, record.entry.item)
   }
 
-  /// An item that has another value by now than the file.
-  private func keep(_ entry: Entry, _ items: OpenItems) throws {
-    try items.keychain.update(entry.reference) { item in
-      item[SweepRecord.sweptFrom] = nil
-      item[SweepRecord.sweep] = nil
+  private func reasonToStay(_ entry: Entry, _ parts: [Entry], _ record: Record, _ items: OpenItems) throws -> String? {
+    guard try parts.allSatisfy({ try isAsMoved($0, record, items) }) else {
+      return "has changed since the sweep, and stays; the file has the former value"
     }
-    Descriptor.error.note(
-      "note: \(entry.nameWithGroup.escapingControls()): has changed since the sweep, and stays; the file has the former value\n")
+    var others = entry.item
+    others.unmark(record.entry.item[SweepRecord.sweep] ?? "", path: record.path)
+    return others[SweepRecord.sweep] == nil ? nil : "stays, as \(others[SweepRecord.sweptFrom] ?? "another sweep") needs it, too"
   }
 
   /// The items of which some may be the sweep's.
@@ -146,7 +147,7 @@ struct SweepUndo {
     return try keychain.items(KeychainQuery(nil, group: .standard)) + own
   }
 
-  private func restore(_ original: borrowing Secret, _ record: Record, left: Entry?, _ items: OpenItems) throws {
+  private func restore(_ original: borrowing Secret, _ record: Record, _ items: OpenItems) throws {
     let path = record.path
     guard try Files<FileError>.status(at: path) != nil else {
       return try NewContent.place(original, at: path, mode: record.note.mode ?? 0o600)
@@ -154,7 +155,7 @@ struct SweepUndo {
     let content = try ReadFile(at: path)
     // An undo, or a sweep, that was interrupted.
     if content.text.isEqual(to: original) { return }
-    guard let left, try content.text.isEqual(to: items.keychain.secret(of: left.reference, purpose: SweepRecord.purpose)) else {
+    guard try SweepRecord.hasLeft(content, record.entry, items) else {
       throw Failure(
         .duplicate, "\(path): has been changed since the sweep, and stays as it is",
         hint: "\(Self.printing(path)) prints it as it was")

@@ -61,7 +61,11 @@ struct ReadFile {
 
   /// - Throws: I/O; `ForeignError`.
   init(at path: String) throws {
-    guard let resolved = Path.resolved(path) else { throw Failure(.inputOutput, "\(path): leads nowhere") }
+    guard let resolved = Path.resolved(path) else {
+      // The system says what is in the way.
+      _ = try OpenFile.open(path, O_RDONLY)
+      throw Failure(.inputOutput, "\(path): leads nowhere")
+    }
     guard let file = try OpenFile.open(resolved, O_RDONLY) else { throw Failure(.notFound, "\(path): does not exist") }
     (self.path, name) = (resolved, path)
     status = try file.status()
