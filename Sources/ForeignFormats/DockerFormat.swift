@@ -69,7 +69,9 @@ package enum DockerFormat {
   /// The helper that docker asks about a server, if one is set up.
   package static func helper(of server: String, in document: JSONText, _ text: SourceText) throws -> String? {
     let name = askedName(of: server) ?? server
-    return try document["credHelpers"]?[name]?.text(in: text) ?? document["credsStore"]?.text(in: text)
+    if let own = try document["credHelpers"]?[name]?.text(in: text) { return own }
+    let general = try document["credsStore"]?.text(in: text)
+    return general?.isEmpty == true ? nil : general
   }
 
   /// Empties the entries of servers, and names the helper for them unless docker asks it already.

@@ -60,6 +60,8 @@ package struct LostPart: Sendable, Equatable {
     case filesTooLarge = "files-too-large"
     /// An entry that stands twice: the program takes the other one.
     case otherKind = "other-kind"
+    /// A setting whose value goes on on the next line.
+    case continued
     /// A file that is none of the format.
     case otherFile = "other-file"
     /// Bytes that are no text: all of them are the secret of the item, and nothing else of it was found.

@@ -34,7 +34,7 @@ private struct NetrcReader {
     let quoted: HeldSecret?
   }
 
-  init(_ text: SourceText) { self.text = text }
+  init(_ text: SourceText) { (self.text, position) = (text, text.start) }
 
   mutating func items() throws -> ForeignItems {
     while let word = try next() {

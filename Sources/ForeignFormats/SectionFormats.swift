@@ -5,9 +5,15 @@ internal import VaultCore
 struct SettingsSection {
   let name: String
   let line: Int
-  var settings: [(name: String, value: Range<Int>, line: Int)] = []
+  var settings: [(name: String, value: Range<Int>, line: Int, isContinued: Bool)] = []
 
   func value(_ name: String) -> Range<Int>? { settings.last { $0.name.lowercased() == name && !$0.value.isEmpty }?.value }
+
+  /// A value of several lines would be read in part.
+  func continued(_ names: [String]) -> LostPart? {
+    settings.first { $0.isContinued && names.contains($0.name.lowercased()) }
+      .map { LostPart(line: $0.line, what: "\(name): \($0.name)", .continued) }
+  }
 
   /// - Throws: `sectionMissing`, for a setting before the first section; as `SettingsLines`.
   static func all(of text: SourceText) throws -> [SettingsSection] {
@@ -17,8 +23,10 @@ struct SettingsSection {
       case .section(let name): sections.append(SettingsSection(name: name, line: line.number))
       case .setting(let name, let value):
         guard !sections.isEmpty else { throw ForeignError(.sectionMissing, line: line.number) }
-        sections[sections.count - 1].settings.append((name, value, line.number))
-      case .continuation: continue
+        sections[sections.count - 1].settings.append((name, value, line.number, false))
+      case .continuation:
+        let section = sections.count - 1
+        sections[section].settings[sections[section].settings.count - 1].isContinued = true
       }
     }
     return sections
@@ -35,6 +43,10 @@ package enum PypircFormat {
         result.lost += section.settings.map { LostPart(line: $0.line, what: $0.name, .setting) }
         continue
       }
+      if let part = section.continued(["username", "password"]) {
+        result.lost.append(part)
+        continue
+      }
       guard let value = section.value("password") else {
         result.lost.append(LostPart(line: section.line, what: section.name, .noSecret))
         continue
@@ -44,7 +56,11 @@ package enum PypircFormat {
         Item(service: section.name, account: user), try text.secret(value), line: section.line, value: value)
       item.item[ForeignItem.kind] = "pypi"
       for setting in section.settings where !["username", "password"].contains(setting.name.lowercased()) {
-        item.set("pypi.\(setting.name.lowercased())", to: text.text(setting.value))
+        if setting.isContinued {
+          result.lost.append(LostPart(line: setting.line, what: "\(section.name): \(setting.name)", .continued))
+        } else {
+          item.set("pypi.\(setting.name.lowercased())", to: text.text(setting.value))
+        }
       }
       result.items.append(item)
     }
@@ -67,6 +83,10 @@ package enum AWSFormat {
   package static func items(of text: SourceText) throws -> ForeignItems {
     var result = ForeignItems()
     for section in try SettingsSection.all(of: text) {
+      if let part = section.continued(credential) {
+        result.lost.append(part)
+        continue
+      }
       guard let value = section.value(credential[1]) else {
         let isElsewhere = section.value("credential_process") != nil
         result.lost.append(LostPart(line: section.line, what: section.name, isElsewhere ? .elsewhere : .noSecret))

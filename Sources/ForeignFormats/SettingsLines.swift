@@ -4,7 +4,7 @@ struct SettingsLines {
     case section(String)
     /// The value without blanks around it.
     case setting(name: String, value: Range<Int>)
-    /// An indented line that continues the setting before it.
+    /// A line that continues the setting before it: it is indented more.
     case continuation
   }
 
@@ -19,19 +19,21 @@ struct SettingsLines {
 
   /// - Throws: `sectionOpen`, `assignmentMissing`.
   init(_ text: SourceText, hasSections: Bool) throws {
-    var hasSetting = false
-    for (index, range) in text.lines().enumerated() {
+    /// The blanks before the setting that may be continued.
+    var indentation: Int?
+    for (index, line) in text.lines().enumerated() {
+      let range = max(line.lowerBound, text.start)..<max(line.upperBound, text.start)
       let content = text.trimmed(range)
       guard !content.isEmpty, ![UInt8(ascii: "#"), UInt8(ascii: ";")].contains(text[content.lowerBound]) else { continue }
-      let isIndented = content.lowerBound > range.lowerBound
+      let blanks = content.lowerBound - range.lowerBound
       let kind: Kind
-      if hasSections, hasSetting, isIndented {
+      if hasSections, let indentation, blanks > indentation {
         kind = .continuation
       } else {
         kind = try Self.kind(text, content, index + 1, hasSections: hasSections)
       }
-      if case .setting = kind { hasSetting = true }
-      if case .section = kind { hasSetting = false }
+      if case .setting = kind { indentation = blanks }
+      if case .section = kind { indentation = nil }
       lines.append(Line(kind: kind, number: index + 1, range: range))
     }
   }

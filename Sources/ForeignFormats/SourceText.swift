@@ -81,6 +81,9 @@ package struct SourceText: Sendable, TextBytes {
 
   // MARK: Parts
 
+  /// Behind a byte order mark, which programs on Windows write.
+  var start: Int { holds("\u{FEFF}", at: 0) ? 3 : 0 }
+
   /// The lines, without their ends.
   package func lines() -> [Range<Int>] {
     var lines: [Range<Int>] = []

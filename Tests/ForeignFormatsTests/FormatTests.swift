@@ -91,6 +91,30 @@ import VaultCore
     #expect(found.items[0].item[AWSFormat.accessKey] == "AK")
   }
 
+  /// As Python reads them: a line that is indented more than the setting before it is a part of that one, and no other line is.
+  @Test func settingsOfSeveralLines() throws {
+    let found = try AWSFormat.items(
+      of: Self.text(
+        "[a]\naws_access_key_id = A\naws_secret_access_key =\n  s\n[b]\n  aws_access_key_id = B\n  aws_secret_access_key = t\n"
+          + "[c]\naws_secret_access_key = u\naws_session_token =\n\tv\n"))
+    #expect(Self.rows(found) == ["aws b t"])
+    #expect(Self.lost(found) == ["3 a: aws_secret_access_key continued", "10 c: aws_session_token continued"])
+    let indexes = try PypircFormat.items(
+      of: Self.text("[a]\nusername = u\npassword = one\n two\n[b]\nusername = u\npassword = p\nrepository = x\n y\n"))
+    #expect(Self.rows(indexes) == ["b u p"])
+    #expect(Self.lost(indexes) == ["3 a: password continued", "8 b: repository continued"])
+    #expect(indexes.items.allSatisfy { $0.item[Item.userPrefix + "pypi.repository"] == nil })
+  }
+
+  @Test func aByteOrderMarkIsNoWord() throws {
+    let mark = "\u{FEFF}"
+    #expect(try Self.rows(NetrcFormat.items(of: Self.text("\(mark)machine h login u password p\n"))) == ["h u p"])
+    #expect(try Self.rows(NpmrcFormat.items(of: Self.text("\(mark)//r/:_authToken=t\n"))) == ["r _authToken t"])
+    #expect(
+      try Self.rows(PypircFormat.items(of: Self.text("\(mark)[p]\nusername = u\npassword = s\n"))) == ["p u s"])
+    #expect(try Self.rows(AWSFormat.items(of: Self.text("\(mark)[d]\naws_secret_access_key = s\n"))) == ["aws d s"])
+  }
+
   // MARK: Refused
 
   private static func refusal(_ body: () throws -> ForeignItems) -> ForeignError? {

@@ -51,6 +51,7 @@ extension LostPart.Reason {
     case .tooLarge: "is larger than an item can hold"
     case .filesTooLarge: "the files before it have 64 MiB together, and no import takes more"
     case .otherKind: "stands twice; its program takes the other one"
+    case .continued: "its value goes on on the next line"
     case .otherFile: "is not a file of this format"
     case .notText: "is not UTF-8: the whole of it became the secret"
     case .fileMissing: "the file is not there"

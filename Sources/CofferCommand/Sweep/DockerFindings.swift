@@ -26,6 +26,7 @@ enum DockerFindings {
     if !found.companions.isEmpty { return "docker asks a helper for one token alone" }
     if DockerFormat.askedName(of: server) == nil { return "docker asks for the host alone: docker login again" }
     guard let helper = try DockerFormat.helper(of: server, in: document, text), helper != name else { return nil }
+    if helper.isEmpty { return "credHelpers says that docker asks none" }
     return "docker asks another helper, \(helper), and does not read it: docker logout"
   }
 }

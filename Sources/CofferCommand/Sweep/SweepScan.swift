@@ -27,7 +27,10 @@ struct SweepScan {
     case .docker: try DockerFindings.findings(of: text)
     case .kube: try withOtherLines(KubeFindings.findings(of: text))
     case .cargo: try CargoFindings.findings(of: text, in: place)
-    case .aws: try items(AWSFormat.items(of: text), Self.byCoffer(.credentialProcess))
+    case .aws:
+      try items(AWSFormat.items(of: text), Self.byCoffer(.credentialProcess)) { name in
+        name.hasPrefix("-") ? "the name begins with -, as an option does" : nil
+      }
     case .variables: try variables()
     case .shell: ShellFindings(text, service: shellService).findings()
     case .privateKey: SSHFindings.findings(of: text, in: place)
@@ -41,8 +44,14 @@ struct SweepScan {
       ? way : .none("coffer is not in PATH")
   }
 
-  private func items(_ found: ForeignItems, _ way: SweepFinding.Way) throws -> [SweepFinding] {
-    found.items.map { SweepFinding($0, as: way) } + standingTwice(found).map { self.found("credential", $0.line, Self.other) }
+  /// - Parameter obstacle: Why the program would not find an account.
+  private func items(
+    _ found: ForeignItems, _ way: SweepFinding.Way, unless obstacle: (String) -> String? = { _ in nil }
+  ) throws -> [SweepFinding] {
+    found.items.map { SweepFinding($0, as: way, unless: obstacle(ItemName.parts(of: $0.item).account)) }
+      + standingTwice(found).map { self.found("credential", $0.line, Self.other) }
+      + found.lost.filter { $0.reason == .continued }
+      .map { self.found("credential", $0.line, .none("a value goes on on the next line")) }
   }
 
   /// The program takes one of two entries, so that a move takes that one alone. The other one is a secret too.
