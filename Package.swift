@@ -357,6 +357,7 @@ let package = Package(
     .testTarget(
       name: "CLITests",
       dependencies: [
+        "Waiting",
         "Explanations", "SystemBench", "CLinux", "MessageBus", "SecretService", "coffer-secrets", "coffer-sync", "CofferCommand",
         "CofferConsole", "DefaultsCommand",
         "PreferenceProbe",

@@ -22,8 +22,7 @@ final class SpaceFollower {
   /// When the log is looked at, without a pass.
   private var look: Deadline?
   private var failures = 0
-  /// The last message for a person.
-  private var told = ""
+  private var told = ToldMessage()
 
   /// - Parameter tell: Called after a change of the settings, on any thread.
   init(_ space: Identifier, tell: @escaping @Sendable () -> Void) {
@@ -70,10 +69,11 @@ final class SpaceFollower {
     }
   }
 
-  /// Whether there may be entries of others, or another process has written the state of this device.
+  /// Whether there may be entries of others, or another process has written the state of this device, or has put another directory in the
+  /// place of a store.
   /// - Throws: `EngineFailure`; errors of the files.
   private func mayHaveMore() throws -> Bool {
-    guard let session, try session.isCurrent() else { return true }
+    guard let session, try session.isCurrent() && settings.isCurrent(session) else { return true }
     let engine = try reach(session)
     engine.clearSign()
     guard try engine.mayHave(session.state.replica.count) else {
@@ -156,12 +156,7 @@ final class SpaceFollower {
     failures += 1
   }
 
-  /// Each thing once, until something else is to be said.
-  private func tell(_ notes: [String]) {
-    let text = notes.map { $0.hasSuffix("\n") ? $0 : "note: \($0)\n" }.joined()
-    if !text.isEmpty, text != told { Descriptor.error.note(text) }
-    told = text
-  }
+  private func tell(_ notes: [String]) { told.tell(notes.map { $0.hasSuffix("\n") ? $0 : "note: \($0)\n" }.joined()) }
 }
 
 extension Replica {

@@ -79,7 +79,10 @@ struct SyncAdd: ParsableCommand {
     _ = try session.finish()
     let address = try OpenSpace.address(session.state.engine)
     let exchange = Exchange(try mailbox(place, address), until: Deadline(milliseconds: patience))
+    // Other commands work meanwhile.
+    session.rest()
     try exchange.add(session.state.replica, as: role, ask: ask) { record in
+      try session.resume()
       try session.add(record)
       _ = try session.finish()
       guard session.state.replica.membership[record.id] != nil, let welcome = Welcome(session.state.replica) else {

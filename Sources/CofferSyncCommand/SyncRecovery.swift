@@ -105,7 +105,8 @@ struct RecoveringDevice {
     replica.add(new.record(own.role))
     try replica.synchronise(with: engine) { _ in }
     guard replica.membership[new.id] != nil, let welcome = Welcome(replica) else {
-      throw SyncError(.notAllowed, "the key adds devices of \(own.person) alone: --person")
+      throw SyncError(
+        .notAllowed, own.role == .reader ? "the key is a reader" : "the key adds devices of \(own.person) alone: --person")
     }
     return try Replica(joining: new, welcome, engine, ValueKey())
   }

@@ -14,12 +14,24 @@ enum SettingStores {
   /// Those of the user that the person has allowed; none if the space is not personal. A store of a program that has never run here is
   /// made.
   static func allowed(by session: SpaceSession) throws -> [SyncedProjection] {
+    return try places(session) { place, data in
+      try SyncedProjection(place, in: data) { Digest.hash($0, byteCount: 32) }
+    }.compactMap { $0 }
+  }
+
+  /// The directories of those stores, in the same order; nil for one that does not exist.
+  static func directories(of session: SpaceSession) throws -> [SyncedPlace.Identity?] {
+    try places(session) { place, data in try place.identity(in: data) }
+  }
+
+  private static func places<Result>(
+    _ session: SpaceSession, _ body: (SyncedPlace, DataDirectory) throws -> Result?
+  ) throws -> [Result?] {
     guard session.state.settings.isPersonal else { return [] }
     let data = try DataDirectory(at: UserDirectories { Environment[$0] }.dataDirectory())
-    return try session.state.settings.allowed.sorted().compactMap { store in
+    return try session.state.settings.allowed.sorted().map { store in
       for owner in owners(store) {
-        let place = try SyncedPlace(store, of: owner)
-        if let store = try SyncedProjection(place, in: data, hash: { Digest.hash($0, byteCount: 32) }) { return store }
+        if let result = try body(SyncedPlace(store, of: owner), data) { return result }
       }
       return nil
     }

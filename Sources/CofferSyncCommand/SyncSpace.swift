@@ -1,4 +1,5 @@
 import ArgumentParser
+import Coffer
 import CofferConsole
 import CofferFiles
 import CofferSync
@@ -85,6 +86,9 @@ struct SyncInit: ParsableCommand {
     }
     _ = try session.finish()
     Descriptor.error.note("This machine is the first device of space \(session.keys.space).\n")
+    if try DeviceKeys.spaces(in: OpenSpace.keychain()).count > 1 {
+      Descriptor.error.note("note: this vault is in several spaces now: other commands take --space ID\n")
+    }
     Descriptor.error.note(
       "To share a group of items: coffer sync share GROUP. To add a machine, there: coffer sync join \(device.engine)\n")
   }
@@ -110,6 +114,9 @@ struct SyncShare: ParsableCommand {
     let others = try OpenSpace.states(in: keychain, except: session.keys.space)
     guard !session.state.groups.contains(group) else { return Descriptor.error.note("note: it is shared already\n") }
     try session.share(group, others: others)
+    if try !keychain.contains(group), try session.offeredGroups()[group] == nil {
+      Descriptor.error.note("note: this vault has no group \(group.name) yet\n")
+    }
     try SyncNow.say(session.finish(), about: nil)
   }
 }

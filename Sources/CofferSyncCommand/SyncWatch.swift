@@ -46,6 +46,7 @@ final class SpaceWatch {
   private let replacement = Replacement()
   /// When the keys in the vault are looked at for other spaces.
   private var spacesDue: Deadline? = Deadline(milliseconds: 0)
+  private var told = ToldMessage()
   /// Whether the vault was locked, or no agent was there, when it was asked last.
   private var isAway = false
 
@@ -112,10 +113,11 @@ final class SpaceWatch {
       if isAway { (keychain, news) = try Self.connect(wakeUp) }
       let found = try DeviceKeys.spaces(in: keychain).filter { space == nil || $0 == space }
       isAway = false
+      told.tell("")
       followers = followers.filter { found.contains($0.key) }
       for space in found where followers[space] == nil { followers[space] = SpaceFollower(space) { [wakeUp] in wakeUp.call() } }
     } catch {
-      if !error.isOfVault { Descriptor.error.note(Failure(error).text) }
+      told.tell(error.isOfVault ? "" : Failure(error).text)
       goAway()
     }
   }

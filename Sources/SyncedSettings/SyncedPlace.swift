@@ -111,6 +111,23 @@ package struct SyncedPlace: Hashable, Sendable {
     return isMade ? try here.makeDirectory(last) : try here.directory(last)
   }
 
+  /// Tells two directories apart of which one has taken the place of the other.
+  package struct Identity: Hashable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    fileprivate init(_ status: FileStatus) { (device, inode) = (status.device, status.inode) }
+  }
+
+  /// The directory of the store as it is now.
+  /// - Parameter data: The user's data directory.
+  /// - Returns: nil if it does not exist.
+  /// - Throws: as `directory`.
+  package func identity(in data: DataDirectory) throws(FileError) -> Identity? {
+    guard let directory = try directory(in: data, isMade: false) else { return nil }
+    return Identity(try directory.status())
+  }
+
   /// All stores of a user, in the order of their names. A directory that cannot be read has none.
   /// - Parameter data: The user's data directory.
   package static func all(in data: DataDirectory) -> [SyncedPlace] {

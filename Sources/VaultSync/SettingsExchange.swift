@@ -150,8 +150,12 @@ package struct SettingsExchange {
     var keys: Set<[UInt8]> = []
     for setting in session.settings(of: name(of: store)) {
       keys.insert(Array(setting.name.key.utf8))
-      guard let bytes = try? session.value(of: setting, objects), let value = PropertyListValue(journalBytes: bytes) else {
-        report.failed.append(("\(setting.name.store) \(setting.name.key)", VoidCause.form))
+      let value: PropertyListValue
+      do {
+        guard let read = PropertyListValue(journalBytes: try session.value(of: setting, objects)) else { throw VoidCause.form }
+        value = read
+      } catch {
+        report.failed.append(("\(setting.name.store) \(setting.name.key)", error))
         continue
       }
       changes.append(SyncedChange(setting.name.key, value, dot: setting.write.dot.bytes, entry: 0))

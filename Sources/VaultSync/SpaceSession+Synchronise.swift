@@ -91,6 +91,7 @@ extension SpaceSession {
     report.pending = replica.pending.count
     report.restored = replica.restoredCount - restoredBefore
     report.open = found.open
+    if report.restored > 0, compareObjects() { report.open = .all }
     let hasNewRows = state.rows != before.rows
     let isStamped = hasNewRows || found.isPutBack || state.stamp.count == 0
     if isStamped {
@@ -110,6 +111,20 @@ extension SpaceSession {
     }
     if let failure { throw failure }
     return report
+  }
+}
+
+extension SpaceSession {
+  /// The engine may have lost objects with the entries that were put back. The next pass compares the values in objects, and writes
+  /// anew those that the engine does not have.
+  /// - Returns: Whether there are such values.
+  private func compareObjects() -> Bool {
+    let tags = state.rows.keys.filter { tag in
+      let entity = shown(EntityKey(.item, tag))
+      return entity?.shown(.content)?.object != nil || entity?.shown(.secret)?.object != nil
+    }
+    for tag in tags { state.rows[tag]?.version = nil }
+    return !tags.isEmpty
   }
 }
 

@@ -2,6 +2,9 @@ internal import CLinux
 internal import Glibc
 
 extension OpenDirectory {
+  /// How often another process may make a file in a directory while it is removed.
+  private static let mostRetries = 100
+
   /// Removes a directory with its content, a file, or a link itself. Does nothing if it does not exist.
   /// - Throws: what the system says, also where another file system is mounted in there.
   package func removeTree(_ name: FileName) throws(FileError) {
@@ -16,7 +19,7 @@ extension OpenDirectory {
   /// The tree may be of any depth. So no call goes down: a directory that is not empty gives
   /// what is in it to this one, until nothing is left. Two descriptors are enough.
   package func removeContents() throws(FileError) {
-    var counter = 0
+    var (counter, retries) = (0, 0)
     while true {
       let names = try names()
       if names.isEmpty { return }
@@ -37,7 +40,12 @@ extension OpenDirectory {
           _ = try below.opening(inner)
           try below.rename(inner, to: try freeName(&counter), in: self)
         }
-        try remove(name, isDirectory: true)
+        do {
+          try remove(name, isDirectory: true)
+        } catch  where error.code == .exists && retries < Self.mostRetries {
+          // Another process has made a file in it meanwhile.
+          retries += 1
+        }
       }
     }
   }
