@@ -1,6 +1,13 @@
 /// Follows what is open in a file of a shell: quotes, here-documents, parentheses, branches. It is no parser: what it takes for the wrong
 /// thing leaves something open, and then no line of the file is sure.
 struct ShellLevels {
+  private struct Document {
+    let end: [UInt8]
+    let isIndented: Bool
+    /// No line continues the one before.
+    let isQuoted: Bool
+  }
+
   private enum Opener: Equatable {
     case single, double
     /// `$'…'`
@@ -18,7 +25,7 @@ struct ShellLevels {
 
   private let text: SourceText
   private var open: [Opener] = []
-  private var documents: [(end: [UInt8], isIndented: Bool)] = []
+  private var documents: [Document] = []
   private var isLost = false
   private var position = 0
   private var end = 0
@@ -28,10 +35,15 @@ struct ShellLevels {
   /// - Returns: the lines that begin outside of all; nil if the file does not end so.
   mutating func topLevel(_ lines: [Range<Int>]) -> Set<Int>? {
     var found: Set<Int> = []
-    var continues = false
+    // In a text, and outside of one.
+    var (isJoined, continues) = (false, false)
     for (index, line) in lines.enumerated() {
       if let document = documents.first {
-        if isEnd(line, of: document) { documents.removeFirst() }
+        if !isJoined, isEnd(line, of: document) {
+          documents.removeFirst()
+        } else {
+          isJoined = !document.isQuoted && line.reversed().prefix { text[$0] == UInt8(ascii: "\\") }.count % 2 == 1
+        }
         continue
       }
       if open.isEmpty, !continues { found.insert(index) }
@@ -40,7 +52,7 @@ struct ShellLevels {
     return open.isEmpty && documents.isEmpty && !isLost && !continues ? found : nil
   }
 
-  private func isEnd(_ line: Range<Int>, of document: (end: [UInt8], isIndented: Bool)) -> Bool {
+  private func isEnd(_ line: Range<Int>, of document: Document) -> Bool {
     var start = line.lowerBound
     while document.isIndented, start < line.upperBound, text[start] == 0x09 { start += 1 }
     return (start..<line.upperBound).map { text[$0] } == document.end
@@ -101,6 +113,8 @@ struct ShellLevels {
   private mutating func readCode(_ byte: UInt8, _ isWordStart: Bool) -> Bool {
     if readExpansion(byte) { return open.last == .parenthesis || open.last == .backquote }
     switch byte {
+    // A translated text.
+    case UInt8(ascii: "$") where next() == UInt8(ascii: "\""): position += 1
     case UInt8(ascii: "$"):
       if next() == UInt8(ascii: "'"), !isInDoubleQuotes { open.append(.escaped) }
       position += 2
@@ -153,18 +167,46 @@ struct ShellLevels {
 
   /// `<<END`, `<<-END` and `<<'END'`, but not `<<<` and not a shift.
   private mutating func readDocument() {
-    guard next(2) != UInt8(ascii: "<"), open.suffix(2) != [.parenthesis, .parenthesis] else {
-      while byte == UInt8(ascii: "<") { position += 1 }
+    guard next(2) != UInt8(ascii: "<") else {
+      position += 3
       return
     }
     position += 2
     let isIndented = byte == UInt8(ascii: "-")
     if isIndented { position += 1 }
     while byte == 0x20 || byte == 0x09 { position += 1 }
-    let start = position
-    while let byte, !Self.isDelimiter(byte) { position += 1 }
-    let word = (start..<position).map { text[$0] }.filter { !"'\"\\".utf8.contains($0) }
-    if word.isEmpty { isLost = true }
-    documents.append((word, isIndented))
+    guard open.suffix(2) != [.parenthesis, .parenthesis] else {
+      // In two parentheses a number is a shift. A name may be one, or the end of a text.
+      if byte.map({ !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) ?? true { isLost = true }
+      return
+    }
+    guard let (word, isQuoted) = readDelimiter(), !word.isEmpty else {
+      isLost = true
+      return
+    }
+    documents.append(Document(end: word, isIndented: isIndented, isQuoted: isQuoted))
+  }
+
+  /// - Returns: nil if it does not end on the line, or has something that only some shells read.
+  private mutating func readDelimiter() -> (word: [UInt8], isQuoted: Bool)? {
+    var (word, isQuoted) = ([UInt8](), false)
+    while let byte, !Self.isDelimiter(byte) {
+      position += 1
+      switch byte {
+      case UInt8(ascii: "$"), UInt8(ascii: "`"): return nil
+      case UInt8(ascii: "\\"):
+        guard let next = self.byte else { return nil }
+        isQuoted = true
+        word.append(next)
+        position += 1
+      case UInt8(ascii: "'"), UInt8(ascii: "\""):
+        guard let close = text.offset(of: byte, in: position..<end) else { return nil }
+        isQuoted = true
+        word += (position..<close).map { text[$0] }
+        position = close + 1
+      default: word.append(byte)
+      }
+    }
+    return (word, isQuoted)
   }
 }

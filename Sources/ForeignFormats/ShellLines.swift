@@ -64,7 +64,7 @@ package struct ShellLines {
     return within.contains { changing.utf8.contains(text[$0]) } ? nil : (within, end + 1)
   }
 
-  private func isPlain(_ byte: UInt8) -> Bool { "_-+./:=@%,".utf8.contains(byte) || VariableName.isDigitOrLetter(byte) }
+  private func isPlain(_ byte: UInt8) -> Bool { "-+./:=@%,".utf8.contains(byte) || VariableName.isPart(byte) }
 
   private func isBlank(_ offset: Int, in range: Range<Int>) -> Bool {
     range.contains(offset) && [0x20, 0x09].contains(text[offset])
@@ -90,28 +90,20 @@ package struct ShellLines {
   /// The first line, from 0, that has the name besides the given one, a comment, and `export NAME`.
   package func otherLine(with name: String, than own: Int) -> Int? {
     lines.indices.first { index in
-      index != own && !isComment(index) && has(name, lines[index]) && !exported(on: index).contains(name)
+      index != own && !isComment(index) && (has(name, lines[index]) && !exported(on: index).contains(name) || isCut(index))
     }
+  }
+
+  /// Whether a word may go on on the next line: it may be any name.
+  private func isCut(_ index: Int) -> Bool {
+    let line = lines[index]
+    guard let last = line.last, text[last] == UInt8(ascii: "\\"), index + 1 < lines.count, line.count > 1 else { return false }
+    return !isBlank(last - 1, in: line) && !isBlank(lines[index + 1].lowerBound, in: lines[index + 1])
   }
 
   private func isComment(_ index: Int) -> Bool {
     isAtTopLevel(index) && text.trimmed(lines[index]).first.map { text[$0] == UInt8(ascii: "#") } == true
   }
 
-  private func has(_ name: String, _ line: Range<Int>) -> Bool {
-    let bytes = Array(name.utf8)
-    func isPart(_ offset: Int) -> Bool {
-      line.contains(offset) && (text[offset] == UInt8(ascii: "_") || VariableName.isDigitOrLetter(text[offset]))
-    }
-    return line.contains { start in
-      start + bytes.count <= line.upperBound && !isPart(start - 1) && !isPart(start + bytes.count)
-        && bytes.indices.allSatisfy { text[start + $0] == bytes[$0] }
-    }
-  }
-}
-
-extension VariableName {
-  fileprivate static func isDigitOrLetter(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-  }
+  private func has(_ name: String, _ line: Range<Int>) -> Bool { line.contains { text.hasVariable(name, at: $0, in: line) } }
 }

@@ -42,7 +42,8 @@ import Testing
     ("case $x in\n  a | b)", ";;\n(c) ;; esac"), ("f() {", "}"), ("f () (", ")"), ("x=$(", ")"), ("x=`", "`"), ("x=${y:-", "}"),
     ("x=(", ")"),
     ("if a; then case b in c) ", ";; esac; fi"), ("x=\"${y:-it's", "}\""), ("x=\"`echo \"a", "\"`\""), ("{ a;", "}"),
-    ("echo \\", ""),
+    ("echo \\", ""), ("echo $\"hello", "\""), ("cat <<END\nset it by \\\nEND", "END"), ("cat <<'E F' # '\nE", "E F"),
+    ("cat <<\"E\"F\n\\\\", "EF"), ("cat <<'END'\n\\", "END"),
   ])
   func linesWithinOthersAreNotAtTheTopLevel(before: String, after: String) throws {
     #expect(try names("A=x\n\(before)\nB=x\n\(after)\nC=x\n") == ["A", "C"], "\(before)")
@@ -59,6 +60,7 @@ import Testing
 
   @Test(arguments: [
     "x='", "x=\"", "if a", "echo fi", "a )", "cat <<END", "x=$(", "f() {", "echo }", "cat << ", "x=${y", "`", "`(`", "\\",
+    "cat <<$'E'\n$E\nE", "x=$( (cat <<END\n:) :)\nEND\n) )", "cat <<'E\nE", "cat <<`a`",
   ])
   func aFileThatDoesNotEndIsNotUnderstood(line: String) throws { #expect(try names("A=x\n\(line)") == nil, "\(line)") }
 
@@ -69,6 +71,9 @@ import Testing
     #expect(lines.exportedNames() == ["A", "B"])
     #expect(lines.otherLine(with: "A", than: 0) == nil)
     #expect(lines.otherLine(with: "B", than: 0) == 5 && lines.otherLine(with: "B", than: 5) == nil)
+    // A word that goes on on the next line may be any name.
+    let cut = try SourceText(Secret(testing: "A=x\necho $A_PASS\\\nWORD a \\\n b\n"))
+    #expect(ShellLines(cut).otherLine(with: "A", than: 0) == 1)
     #expect(lines.otherLine(with: "C", than: 0) == 3 && lines.otherLine(with: "D", than: 4) == 9)
   }
 }

@@ -42,7 +42,7 @@ struct SweepCommand: ParsableCommand {
     guard move || undo || !force else { throw Failure.usage("--force: is for --move and --undo") }
     if undo { return try SweepUndo(paths: paths, isForced: force).run(access, vault, asJSON: json) }
     guard !move || force || vault.isAnybodyThere else { throw Question.unanswered("sweep", "--move --force") }
-    let swept = try SweepPlaces(paths).files().map { SweptFile($0) }
+    let swept = try SweepPlaces(paths).files().map { SweptFile($0) }.withoutSharedVariables()
     guard move else {
       try SweepReport(swept).write(asJSON: json)
       let findings = swept.flatMap(\.findings)

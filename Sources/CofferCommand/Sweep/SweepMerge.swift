@@ -22,6 +22,12 @@ struct SweepMerge {
     let range: Range<Int>
     let lines: [Int]
 
+    /// A sweep replaces line by line, and what a person adds between two lines meets neither.
+    var byLine: [Change] {
+      guard range.count == lines.count else { return [self] }
+      return zip(range, lines).map { Change(range: $0..<$0 + 1, lines: [$1]) }
+    }
+
     /// At the same place, both would have to be there, in an order that nobody knows.
     func meets(_ other: Change) -> Bool {
       range == other.range || range.lowerBound < other.range.upperBound && other.range.lowerBound < range.upperBound
@@ -101,7 +107,7 @@ struct SweepMerge {
       if start == (from, to) {
         (from, to) = (from + 1, to + 1)
       } else {
-        changes.append(Change(range: start.0..<from, lines: Array(other[start.1..<to])))
+        changes += Change(range: start.0..<from, lines: Array(other[start.1..<to])).byLine
       }
     }
     return changes

@@ -78,7 +78,9 @@ struct SweepScan {
     return found.items.compactMap { one in
       let name = ItemName.parts(of: one.item).account
       guard let rule = one.secret.leakRule(named: name) else { return nil }
-      return SweepFinding(line: one.line, rule: rule, name: name, way: .reference, item: one)
+      let found = SweepFinding(line: one.line, rule: rule, name: name, way: .reference, item: one)
+      // Its program, or a shell, would put the reference into the other value.
+      return text.expansion(of: name).map { found.staying("line \($0 + 1) has the variable, too") } ?? found
     } + others
   }
 
