@@ -21,7 +21,7 @@ struct SweepMove {
     let chosen = try files.map { $0.keeping(try agreed($0)) }
     var moved: [(file: SweptFile, finding: SweepFinding, item: String)] = []
     var staying: [(place: SweepPlace, finding: SweepFinding)] = []
-    var failures: [Failure] = []
+    var failures = chosen.compactMap(leftover)
     if chosen.contains(where: { !$0.findings.isEmpty }) {
       let items = try access.open(vault)
       guard try !items.keychain.isLocked else { throw Failure(VaultError(.locked), about: "the vault") }
@@ -52,6 +52,18 @@ struct SweepMove {
     let count = left.reduce(0) { $0 + $1.findings.count }
     guard count == 0 else { throw Failure(.notFound, "\(counted(count, "secret")) left in files") }
     try SweepReport.check(files)
+  }
+
+  /// An undo that was killed has left a file with the secrets beside one that has none any more, which no `FileReplacement` removes then.
+  /// - Returns: what keeps such a file there.
+  private func leftover(beside file: SweptFile) -> Failure? {
+    guard let content = file.content, file.findings.isEmpty else { return nil }
+    do {
+      try TemporaryName.removeLeftovers(for: content.path)
+      return nil
+    } catch {
+      return Failure(error, about: content.path)
+    }
   }
 
   /// The secrets that the person lets go.

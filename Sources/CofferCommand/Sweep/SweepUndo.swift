@@ -152,6 +152,8 @@ struct SweepUndo {
     guard try Files<FileError>.status(at: path) != nil else {
       return try NewContent.place(original, at: path, mode: record.note.mode ?? 0o600)
     }
+    // An undo that was killed has left the original in one, also if a person has put the file back since.
+    try TemporaryName.removeLeftovers(for: path)
     let content = try ReadFile(at: path)
     // An undo, or a sweep, that was interrupted.
     if content.text.isEqual(to: original) { return }
