@@ -69,7 +69,8 @@ package enum DockerFormat {
   /// The helper that docker asks about a server, if one is set up.
   package static func helper(of server: String, in document: JSONText, _ text: SourceText) throws -> String? {
     let name = askedName(of: server) ?? server
-    if let own = try document["credHelpers"]?[name]?.text(in: text) { return own }
+    // docker reads null as an empty name.
+    if let own = document["credHelpers"]?[name] { return try own.text(in: text) ?? "" }
     let general = try document["credsStore"]?.text(in: text)
     return general?.isEmpty == true ? nil : general
   }

@@ -25,7 +25,11 @@ enum DockerFindings {
     if user.isEmpty { return "has no user" }
     if !found.companions.isEmpty { return "docker asks a helper for one token alone" }
     if DockerFormat.askedName(of: server) == nil { return "docker asks for the host alone: docker login again" }
-    guard let helper = try DockerFormat.helper(of: server, in: document, text), helper != name else { return nil }
+    guard let helper = try DockerFormat.helper(of: server, in: document, text) else {
+      // A second member of this name would not be read, or not by each docker.
+      return document["credHelpers"]?.isObject == false ? "credHelpers holds no object; delete it" : nil
+    }
+    guard helper != name else { return nil }
     if helper.isEmpty { return "credHelpers says that docker asks none" }
     return "docker asks another helper, \(helper), and does not read it: docker logout"
   }

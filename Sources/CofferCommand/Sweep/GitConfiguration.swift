@@ -7,7 +7,18 @@ struct GitConfiguration {
   /// The values of `credential.helper`.
   /// - Throws: not found, if there is no git; other, if it fails.
   static func helpers() throws -> [String] {
-    let outcome = try ProgramOutput.of("git", ["config", "--global", "--null", "--get-all", key])
+    try values(["--global", "--get-all", key])
+  }
+
+  /// The values of all helpers that git asks outside of a repository: also those for single URLs, of the system, and in included files.
+  /// - Throws: as `helpers`.
+  static func allHelpers() throws -> [String] {
+    // Each begins with the name of the setting, and a line end.
+    try values(["--get-regexp", #"^credential\.(.*\.)?helper$"#]).map { String($0.drop { $0 != "\n" }.dropFirst()) }
+  }
+
+  private static func values(_ words: [String]) throws -> [String] {
+    let outcome = try ProgramOutput.of("git", ["config", "--null"] + words)
     // 1: there is no value.
     guard outcome.status == 0 || outcome.status == 1 else { throw failure(outcome.status) }
     return outcome.output.split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
@@ -42,6 +53,18 @@ enum GitHelper {
   private static func isOwn(_ helper: String) -> Bool { helper == "coffer" || helper.hasPrefix("!coffer ") }
   /// `git credential-store` would write the next password into the file again.
   private static func isStore(_ helper: String) -> Bool { helper == "store" || helper.hasPrefix("store ") }
+
+  /// Why git would write the next password into the file again.
+  static func obstacle() -> String? {
+    do {
+      // A sweep changes the setting for all URLs in the user's own file alone.
+      let isSetElsewhere =
+        try GitConfiguration.allHelpers().filter(isStore).count > GitConfiguration.helpers().filter(isStore).count
+      return isSetElsewhere ? "git has a helper store for single URLs, or in another file: git config --show-origin --list" : nil
+    } catch {
+      return "git config --list fails"
+    }
+  }
 
   /// The changes that are needed, as `ProgramSettings` keeps them. Nothing is changed yet.
   static func changes() throws -> [String] {

@@ -18,7 +18,7 @@ struct SweepScan {
   /// - Throws: `ForeignError`, `TextError`, for a file that is not of its format.
   func findings() throws -> [SweepFinding] {
     switch place.kind {
-    case .gitCredentials: try items(GitCredentialsFormat.items(of: text), Self.byCoffer(.gitHelper))
+    case .gitCredentials: try gitCredentials()
     case .netrc:
       try items(
         NetrcFormat.items(of: text), .none("curl and ftp know no other way; for git, coffer import netrc keeps it"))
@@ -28,9 +28,7 @@ struct SweepScan {
     case .kube: try withOtherLines(KubeFindings.findings(of: text))
     case .cargo: try CargoFindings.findings(of: text, in: place)
     case .aws:
-      try items(AWSFormat.items(of: text), Self.byCoffer(.credentialProcess)) { name in
-        name.hasPrefix("-") ? "the name begins with -, as an option does" : nil
-      }
+      try items(AWSFormat.items(of: text), Self.byCoffer(.credentialProcess), unless: obstacle(forProfile:))
     case .variables: try variables()
     case .shell: ShellFindings(text, service: shellService).findings()
     case .privateKey: SSHFindings.findings(of: text, in: place)
@@ -44,11 +42,25 @@ struct SweepScan {
       ? way : .none("coffer is not in PATH")
   }
 
-  /// - Parameter obstacle: Why the program would not find an account.
+  private func gitCredentials() throws -> [SweepFinding] {
+    let found = try GitCredentialsFormat.items(of: text)
+    let obstacle = found.items.isEmpty ? nil : GitHelper.obstacle()
+    return try items(found, Self.byCoffer(.gitHelper)) { _ in obstacle }
+  }
+
+  /// Why the programs of AWS would not get a profile's credential from the vault.
+  private func obstacle(forProfile found: ForeignItem) throws -> String? {
+    let name = ItemName.parts(of: found.item).account
+    if name.hasPrefix("-") { return "the name begins with -, as an option does" }
+    if found.item[AWSFormat.accessKey] == nil { return "has no aws_access_key_id" }
+    return try AWSFormat.hasProcess(name, in: text) ? "has a credential_process already" : nil
+  }
+
+  /// - Parameter obstacle: Why the program would not find an item.
   private func items(
-    _ found: ForeignItems, _ way: SweepFinding.Way, unless obstacle: (String) -> String? = { _ in nil }
+    _ found: ForeignItems, _ way: SweepFinding.Way, unless obstacle: (ForeignItem) throws -> String? = { _ in nil }
   ) throws -> [SweepFinding] {
-    found.items.map { SweepFinding($0, as: way, unless: obstacle(ItemName.parts(of: $0.item).account)) }
+    try found.items.map { SweepFinding($0, as: way, unless: try obstacle($0)) }
       + standingTwice(found).map { self.found("credential", $0.line, Self.other) }
       + found.lost.filter { $0.reason == .continued }
       .map { self.found("credential", $0.line, .none("a value goes on on the next line")) }
