@@ -108,7 +108,7 @@ package enum AWSFormat {
     return result
   }
 
-  /// Whether a profile has `credential_process`, with or without a value. The programs of AWS read no file in which it stands twice.
+  /// Whether a profile has `credential_process`, also without a value. The programs of AWS read no file in which it stands twice.
   package static func hasProcess(_ profile: String, in text: SourceText) throws -> Bool {
     try SettingsSection.all(of: text).contains { section in
       section.name.utf8.elementsEqual(profile.utf8) && section.settings.contains { $0.name.lowercased() == "credential_process" }

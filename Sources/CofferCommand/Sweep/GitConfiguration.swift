@@ -10,7 +10,7 @@ struct GitConfiguration {
     try values(["--global", "--get-all", key])
   }
 
-  /// The values of all helpers that git asks outside of a repository: also those for single URLs, of the system, and in included files.
+  /// The values of all helpers that git asks outside of a repository: for single URLs, of the system and in included files, too.
   /// - Throws: as `helpers`.
   static func allHelpers() throws -> [String] {
     // Each begins with the name of the setting, and a line end.

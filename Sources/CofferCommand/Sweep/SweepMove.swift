@@ -54,7 +54,7 @@ struct SweepMove {
     try SweepReport.check(files)
   }
 
-  /// An undo that was killed has left a file with the secrets beside one that has none any more, which no `FileReplacement` removes then.
+  /// An undo that was killed has left the secrets beside a file that may have none. No `FileReplacement` removes them then.
   /// - Returns: what keeps such a file there.
   private func leftover(beside file: SweptFile) -> Failure? {
     guard let content = file.content, file.findings.isEmpty else { return nil }
