@@ -29,7 +29,7 @@ struct SyncRecoveryKey: ParsableCommand {
       recovery: RecoveryKey.parse(text, label: DeviceIdentity.recoveryLabel), space: session.keys.space, person: own.person,
       name: Self.name
     ).record(own.role, isRecovery: true)
-    // Before the log has it: a key that was lost on a full disk would be a device of nobody.
+    // Before the log has it: a key that was lost on a full disk would be a device without an owner.
     try Self.print(session.keys.space, text)
     do {
       try session.add(record)

@@ -15,13 +15,20 @@ enum SettingStores {
   /// made.
   static func allowed(by session: SpaceSession) throws -> [SyncedProjection] {
     return try places(session) { place, data in
-      try SyncedProjection(place, in: data) { Digest.hash($0, byteCount: 32) }
+      do {
+        return try SyncedProjection(place, in: data) { Digest.hash($0, byteCount: 32) }
+      } catch {
+        // An app may put a link in the place of its directory. It must not hold up the others, nor the items.
+        Descriptor.error.note(
+          "note: \(place.identifier.escapingControls()): is left out: \(Failure(error).message.escapingControls())\n")
+        return nil
+      }
     }.compactMap { $0 }
   }
 
-  /// The directories of those stores, in the same order; nil for one that does not exist.
+  /// The directories of those stores, in the same order; nil for one that does not exist, or is left out.
   static func directories(of session: SpaceSession) throws -> [SyncedPlace.Identity?] {
-    try places(session) { place, data in try place.identity(in: data) }
+    try places(session) { place, data in try? place.identity(in: data) }
   }
 
   private static func places<Result>(

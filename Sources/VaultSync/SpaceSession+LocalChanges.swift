@@ -19,7 +19,7 @@ extension SpaceSession {
     /// Items that the vault does not give to this program now, or that have to be compared with a value that the engine does not give
     /// now. They may hold a change, and stay as they are.
     var unread: [Identifier: any Error] = [:]
-    /// Items, also removed ones, that the next pass has to look at, although nobody tells of them.
+    /// Items, also removed ones, that the next pass has to look at, although no notice names them.
     var open = VaultChanges.none
   }
 

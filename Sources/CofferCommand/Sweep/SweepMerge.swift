@@ -28,7 +28,7 @@ struct SweepMerge {
       return zip(range, lines).map { Change(range: $0..<$0 + 1, lines: [$1]) }
     }
 
-    /// At the same place, both would have to be there, in an order that nobody knows.
+    /// At the same place, both would have to be there, and their order is not known.
     func meets(_ other: Change) -> Bool {
       range == other.range || range.lowerBound < other.range.upperBound && other.range.lowerBound < range.upperBound
     }

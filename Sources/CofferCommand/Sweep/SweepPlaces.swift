@@ -58,7 +58,7 @@ struct SweepPlaces {
     return places.filter { seen.insert(Path.target(of: $0.path) ?? $0.path).inserted }
   }
 
-  /// The files that exist. Of what refuses nobody knows whether it does: the look at it says what is wrong, and the others are looked at.
+  /// The files that exist, and those whose status the system refuses: the attempt to read one gives the reason.
   private static func files(below directory: String) -> [SweepPlace] {
     let refusing = [directory, Path.join(directory, ".ssh")].filter { (try? names(in: $0)) == nil }
     return refusing.map { SweepPlace(path: $0, kind: .lines) }

@@ -31,7 +31,7 @@ struct SweepRecord {
   private enum Stage {
     /// None, or one of another file.
     case begins
-    /// It is that of a sweep here, whose file a person has changed so that nobody can tell what it was.
+    /// It is that of a sweep here, and the file was changed since in lines of that sweep.
     case forgets
     case goesOn
   }
