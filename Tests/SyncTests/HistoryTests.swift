@@ -117,6 +117,17 @@ import VaultCore
     #expect(late.epoch == 1 && late.keys[0]?.isEqual(to: old) == true && late.chain == space.owner.chain)
   }
 
+  /// Others have removed the device before this one appends.
+  @Test func aRemovalOfNobodyIsNotAppended() throws {
+    var space = try Space()
+    let other = try space.join(1, .member)
+    for _ in 0..<2 {
+      space.owner.remove([other.id])
+      try space.synchronise(&space.owner)
+    }
+    #expect(space.owner.drafts.isEmpty && space.owner.voidRun == 0 && space.owner.epoch == 1)
+  }
+
   /// If a member gives others no key, or another one, each device finds the removal void, and so do devices that come later.
   @Test func aRemovalThatWithholdsTheKeyIsVoidForAll() throws {
     var space = try Space()

@@ -30,7 +30,8 @@ package struct Membership: Equatable, Sendable {
     case .add(let record):
       guard devices[record.id] == nil, !removed.contains(record.id), devices.count < Self.maximumCount else { throw .record }
     case .remove(let ids, _):
-      guard ids.allSatisfy({ devices[$0] != nil && $0 != author.id }), hasOwner(except: ids) else { throw .target }
+      // A draft whose devices others have removed names none.
+      guard !ids.isEmpty, ids.allSatisfy({ devices[$0] != nil && $0 != author.id }), hasOwner(except: ids) else { throw .target }
     case .role(let id, let role):
       guard devices[id] != nil, role == .owner || hasOwner(except: [id]) else { throw .target }
     case .genesis, .operations, .checkpoint, .presence, .rejoin: break
