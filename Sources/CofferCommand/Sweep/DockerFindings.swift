@@ -27,7 +27,7 @@ enum DockerFindings {
     if DockerFormat.askedName(of: server) == nil { return "docker asks for the host alone: docker login again" }
     guard let helper = try DockerFormat.helper(of: server, in: document, text) else {
       // A second member of this name would not be read, or not by each docker.
-      return document["credHelpers"]?.isObject == false ? "credHelpers holds no object; delete it" : nil
+      return try document.setting("credHelpers")?.isObject == false ? "credHelpers holds no object; delete it" : nil
     }
     guard helper != name else { return nil }
     if helper.isEmpty { return "credHelpers says that docker asks none" }
