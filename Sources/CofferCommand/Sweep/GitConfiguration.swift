@@ -1,4 +1,5 @@
 import CofferConsole
+import CofferFiles
 
 /// The helpers for credentials in git's configuration of the user. git itself reads and writes it.
 struct GitConfiguration {
@@ -10,11 +11,24 @@ struct GitConfiguration {
     try values(["--global", "--get-all", key])
   }
 
-  /// The values of all helpers that git asks outside of a repository: for single URLs, of the system and in included files, too.
+  /// The values of all helpers that git asks: for single URLs, of the system and in included files, too, also if git includes such a
+  /// file in some repositories alone. Those that a repository has of itself are not among them.
   /// - Throws: as `helpers`.
   static func allHelpers() throws -> [String] {
-    // Each begins with the name of the setting, and a line end.
-    try values(["--get-regexp", #"^credential\.(.*\.)?helper$"#]).map { String($0.drop { $0 != "\n" }.dropFirst()) }
+    var helpers: [String] = []
+    var scopes: [[String]] = [[]]
+    var seen: Set<String> = []
+    while let scope = scopes.popLast() {
+      helpers += try values(scope + ["--get-regexp", #"^credential\.(.*\.)?helper$"#]).map(\.settingValue)
+      // Origins and settings take turns. A relative path is one from the file that names it.
+      let included = try values(scope + ["--show-origin", "--type=path", "--get-regexp", #"^includeif\..*\.path$"#])
+      for (origin, setting) in zip(included, included.dropFirst()) where setting.hasPrefix("includeif.") {
+        let path = setting.settingValue
+        let file = path.hasPrefix("/") ? path : Path.join(Path.parent(of: String(origin.dropFirst(5))), path)
+        if seen.insert(file).inserted { scopes.append(["--file", file, "--includes"]) }
+      }
+    }
+    return helpers
   }
 
   private static func values(_ words: [String]) throws -> [String] {
@@ -51,15 +65,19 @@ enum GitHelper {
   }
 
   private static func isOwn(_ helper: String) -> Bool { helper == "coffer" || helper.hasPrefix("!coffer ") }
-  /// `git credential-store` would write the next password into the file again.
-  private static func isStore(_ helper: String) -> Bool { helper == "store" || helper.hasPrefix("store ") }
+  /// `git credential-store`, also by its path or within a command, would write the next password into the file again.
+  private static func isStore(_ helper: String) -> Bool {
+    // The shell takes the value.
+    let words = helper.filter { !#"'"\"#.contains($0) }.split(whereSeparator: \.isWhitespace)
+    return words.first == "store" || words.contains { $0.contains("credential-store") }
+  }
 
   /// Why git would write the next password into the file again.
   static func obstacle() -> String? {
     do {
-      // A sweep changes the setting for all URLs in the user's own file alone.
-      let isSetElsewhere =
-        try GitConfiguration.allHelpers().filter(isStore).count > GitConfiguration.helpers().filter(isStore).count
+      // A sweep changes the setting for all URLs in the user's own file alone, and keeps each helper as a line.
+      let own = try GitConfiguration.helpers().filter { isStore($0) && !$0.contains("\n") }
+      let isSetElsewhere = try GitConfiguration.allHelpers().filter(isStore).count > own.count
       return isSetElsewhere ? "git has a helper store for single URLs, or in another file: git config --show-origin --list" : nil
     } catch {
       return "git config --list fails"
@@ -85,4 +103,9 @@ enum GitHelper {
       }
     }
   }
+}
+
+extension String {
+  /// Behind the name of a setting, and a line end.
+  fileprivate var settingValue: String { String(drop { $0 != "\n" }.dropFirst()) }
 }
