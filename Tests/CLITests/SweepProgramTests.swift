@@ -92,7 +92,7 @@ import Testing
         -o UserKnownHostsFile=$W/known -o BatchMode=yes -o IdentitiesOnly=yes -o IdentityFile="$W/home/.ssh/$1" "$(id -un)@x" echo in by $1 2>/dev/null || echo refused $1; }
       coffer sweep 2>said | cut -f 3-; ssh-agent >other; . ./other >/dev/null; coffer sweep 2>said | cut -f 3- | sed -n 2p; ssh-agent -k >/dev/null
       eval "$(coffer-ssh-agent -s)" >/dev/null
-      coffer sweep --move --force 2>said | cut -f 3-; ls home/.ssh | grep -v pub; login id_ed25519; login id_ecdsa; login id_rsa; login id_closed
+      cp home/.ssh/id_rsa home/.ssh/.id_rsa.0123456789abcdef.new; coffer sweep --move --force 2>said | cut -f 3-; ls -A home/.ssh | grep -v pub; login id_ed25519; login id_ecdsa; login id_rsa; login id_closed
       echo m >m; ssh-keygen -q -Y sign -n file -f home/.ssh/id_ecdsa.pub m >/dev/null 2>&1 && echo signed
       coffer sweep --undo; diff -r home/.ssh home/made; stat -c %a home/.ssh/id_ecdsa; ssh-add -l; coffer list; ls coffer/state/ssh
       coffer ssh add home/.ssh/id_rsa --name id_ecdsa; chmod 600 home/.ssh/id_ecdsa; coffer sweep home/.ssh/id_ecdsa --move --force 2>&1 >said; ls home/.ssh/id_ecdsa

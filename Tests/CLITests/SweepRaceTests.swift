@@ -98,6 +98,7 @@ import Testing
   @Test func theNewFileOfARunningProgramStays() throws {
     try shell("printf old >file; printf x >.file.0123456789abcdef.new")
     let new = try NewFile<FileError>(at: TemporaryName.next(for: file))
+    #expect(TemporaryName.deadLeftovers(for: file) == ["\(workspace.path)/.file.0123456789abcdef.new"])
     try TemporaryName.removeLeftovers(for: file)
     #expect(try Files<FileError>.status(at: new.path) != nil)
     #expect(try workspace.run(script: "ls -A | grep -c '[.]new$'").output == "1\n")

@@ -20,14 +20,30 @@ enum NewContent {
 }
 
 extension TemporaryName {
-  /// Removes files of processes that were killed. Those of a process that runs are locked, see `NewFile`. Such files are regular ones of
-  /// this user: a link in a project, or a pipe of another user, would be in the way of each file of that name.
+  /// Removes files of processes that were killed.
   static func removeLeftovers(for path: String) throws {
     for left in leftovers(of: Path.name(of: path), in: Path.parent(of: path)) {
-      guard let status = try Files<FileError>.status(at: left), status.kind == .file, status.owner == geteuid(),
-        let file = try OpenFile.open(left, FileAttributes.readOnly)
-      else { continue }
-      if flock(file.number, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { try Files<FileError>.remove(left) }
+      try ifDead(left) { try Files<FileError>.remove(left) }
     }
+  }
+
+  /// The files of processes that were killed. One that cannot be opened may be among them.
+  static func deadLeftovers(for path: String) -> [String] {
+    leftovers(of: Path.name(of: path), in: Path.parent(of: path)).filter { left in
+      do {
+        var isDead = false
+        try ifDead(left) { isDead = true }
+        return isDead
+      } catch { return true }
+    }
+  }
+
+  /// Files of a process that runs are locked, see `NewFile`. Ours are regular ones of this user: a link in a project, or a pipe of
+  /// another user, would be in the way of each file of that name.
+  private static func ifDead(_ left: String, _ body: () throws -> Void) throws {
+    guard let status = try Files<FileError>.status(at: left), status.kind == .file, status.owner == geteuid(),
+      let file = try OpenFile.open(left, FileAttributes.readOnly)
+    else { return }
+    if flock(file.number, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { try body() }
   }
 }

@@ -23,7 +23,7 @@ struct SSHKeyMove {
   /// - Returns: the name of the key in the vault.
   func run() throws -> String {
     try content.checkIsReplaceable()
-    let record = try SweepRecord(of: content, in: keys.items, isMerging: false)
+    let record = try SweepRecord(of: content, at: place, in: keys.items, isMerging: false)
     let key = try self.key()
     if let present = try keys.key(name), try !isKept(key, as: present.entry) {
       throw Failure(

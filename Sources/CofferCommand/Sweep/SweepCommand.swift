@@ -42,7 +42,10 @@ struct SweepCommand: ParsableCommand {
     guard move || undo || !force else { throw Failure.usage("--force: is for --move and --undo") }
     if undo { return try SweepUndo(paths: paths, isForced: force).run(access, vault, asJSON: json) }
     guard !move || force || vault.isAnybodyThere else { throw Question.unanswered("sweep", "--move --force") }
-    let swept = try SweepPlaces(paths).files().map { SweptFile($0) }.withoutSharedVariables()
+    let places = SweepPlaces(paths)
+    var swept = try places.files().map { SweptFile($0) }.withoutSharedVariables()
+    // A move removes those beside files.
+    swept += places.leftovers().filter { !move || !$0.hasFile }.map { SweptFile(leftAt: $0.place, besideFile: $0.hasFile) }
     guard move else {
       try SweepReport(swept).write(asJSON: json)
       let findings = swept.flatMap(\.findings)

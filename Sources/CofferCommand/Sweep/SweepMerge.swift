@@ -39,32 +39,45 @@ struct SweepMerge {
 
   private var numbers: [Line: Int] = [:]
   private var lines: [Line] = []
+  private var original: [Int] = []
+  private var swept: [Int] = []
+  private var now: [Int] = []
+  private let present: SourceText
+  /// The person has started from the text that differs least: the file as it was, if that sweep did not come to its end.
+  private var isFromOriginal = false
 
+  /// Returns nil if the files are too long.
   /// - Parameters:
   ///   - former: The file before the former sweep.
   ///   - left: The text that it has left.
+  init?(_ former: SourceText, left: SourceText, present: SourceText) {
+    self.present = present
+    original = numbers(of: former)
+    now = numbers(of: present)
+    swept = numbers(of: left)
+    guard [original, now, swept].allSatisfy({ $0.count <= Self.maximumLineCount }) else { return nil }
+    isFromOriginal = now.difference(from: original).count < now.difference(from: swept).count
+  }
+
+  /// Whether the present text is that of the file as it was, with changes of a person, and none of the sweep's.
+  var isUnswept: Bool {
+    let ours = Set(swept).subtracting(original)
+    return isFromOriginal && ours.isDisjoint(with: now)
+  }
+
   /// - Returns: nil if it cannot be known.
-  static func original(_ former: SourceText, left: SourceText, present: SourceText) throws -> Secret? {
-    var merge = SweepMerge()
-    let original = merge.numbers(of: former)
-    let now = merge.numbers(of: present)
-    let swept = merge.numbers(of: left)
-    guard [original, now, swept].allSatisfy({ $0.count <= maximumLineCount }) else { return nil }
-    // The person has started from the text that differs least: the file as it was, if that sweep did not come to its end.
-    let isUnswept = now.difference(from: original).count < now.difference(from: swept).count
-    let base = isUnswept ? original : swept
-    let theirs = changes(from: base, to: now)
-    guard !theirs.contains(where: { $0.lines.contains(where: merge.isReference) }) else { return nil }
-    if isUnswept {
-      let ours = changes(from: base, to: swept)
+  func merged() throws -> Secret? {
+    let base = isFromOriginal ? original : swept
+    let theirs = Self.changes(from: base, to: now)
+    guard !theirs.contains(where: { $0.lines.contains(where: isReference) }) else { return nil }
+    if isFromOriginal {
+      let ours = Self.changes(from: base, to: swept)
       return theirs.contains { one in ours.contains(where: one.meets) } ? nil : try present.whole()
     }
-    let ours = changes(from: base, to: original)
+    let ours = Self.changes(from: base, to: original)
     let others = theirs.filter { !ours.contains($0) }
-    guard !others.contains(where: { one in ours.contains(where: one.meets) }), !merge.haveCommonLine(others, ours) else {
-      return nil
-    }
-    return try merge.secret(of: apply(ours + others, to: base))
+    guard !others.contains(where: { one in ours.contains(where: one.meets) }), !haveCommonLine(others, ours) else { return nil }
+    return try secret(of: Self.apply(ours + others, to: base))
   }
 
   private mutating func numbers(of text: SourceText) -> [Int] {

@@ -54,10 +54,11 @@ struct SweepMove {
     try SweepReport.check(files)
   }
 
-  /// An undo that was killed has left the secrets beside a file that may have none. No `FileReplacement` removes them then.
+  /// A sweep that was killed has left secrets beside a file that may have none. No `FileReplacement` removes them then, nor those
+  /// beside a key.
   /// - Returns: what keeps such a file there.
   private func leftover(beside file: SweptFile) -> Failure? {
-    guard let content = file.content, file.findings.isEmpty else { return nil }
+    guard let content = file.content else { return nil }
     do {
       try TemporaryName.removeLeftovers(for: content.path)
       return nil
@@ -91,7 +92,7 @@ struct SweepMove {
       return Outcome(moved: file.findings.map { ($0, name) })
     }
     let replacement = try FileReplacement(of: content)
-    let record = try SweepRecord(of: content, in: items)
+    let record = try SweepRecord(of: content, at: file.place, in: items)
     let found = file.findings.compactMap { finding in finding.item.map { (finding: finding, item: $0.marked(by: record)) } }
     // Profiles and hosts are unique, so that only one name leads to the secret.
     let plan = try ForeignPlan(
@@ -110,6 +111,9 @@ struct SweepMove {
     return Outcome(moved: pairs.map { ($0.finding, $0.item.name(in: .standard)) }, staying: staying)
   }
 
+  /// Attributes without which a secret is of no use.
+  static let belongings = [AWSFormat.accessKey, KubeFormat.certificate]
+
   /// A secret that the vault does not give back stays in its file. An item that another file needs as well goes with the last one.
   private func readBack(_ plan: ForeignPlan, _ content: ReadFile, _ record: SweepRecord, _ items: OpenItems) throws {
     for step in plan.steps {
@@ -122,7 +126,7 @@ struct SweepMove {
           .duplicate, "\(step.nameWithGroup): is there, and \(kind) would not find it; \(content.path) stays",
           hint: "coffer secret edit \(ShellWord.quoted(step.nameWithGroup)) --attr kind=\(kind)")
       }
-      if [AWSFormat.accessKey, KubeFormat.certificate].contains(where: { entry.item[$0] != step.item[$0] }) {
+      if Self.belongings.contains(where: { entry.item[$0] != step.item[$0] }) {
         throw Failure(
           .duplicate, "\(step.nameWithGroup): is there, and belongs to another ID or certificate; \(content.path) stays",
           hint: "look which of the two is right, then remove the other: coffer secret rm")

@@ -119,5 +119,9 @@ struct SweepNote {
     try Files<FileError>.synchronizeDirectory(Path.parent(of: file))
   }
 
-  static func remove(forFileAt path: String, _ record: Item) throws { try Files<FileError>.remove(file(for: path, record)) }
+  static func remove(forFileAt path: String, _ record: Item) throws {
+    let file = try file(for: path, record)
+    try TemporaryName.removeLeftovers(for: file)
+    try Files<FileError>.remove(file)
+  }
 }

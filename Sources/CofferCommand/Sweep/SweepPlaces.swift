@@ -47,10 +47,26 @@ struct SweepPlaces {
       guard let status = try Files<FileError>.status(at: path, followingLinks: true) else {
         throw Failure(.notFound, "\(path): does not exist")
       }
-      found += status.kind == .directory ? Self.files(below: path) : [SweepPlace(path: path, kind: Self.kind(of: path))]
+      found += status.kind == .directory ? Self.files(below: path) : [Self.place(at: path)]
     }
     return Self.distinct(found)
   }
+
+  /// The new files that killed sweeps have left beside the places, also of one that has no file, as what they are.
+  func leftovers() -> [(place: SweepPlace, hasFile: Bool)] {
+    let places = (paths.isEmpty ? [Environment["HOME"] ?? "/"] : paths).flatMap { path in
+      Self.status(at: path)?.kind == .directory
+        ? Self.candidates(below: path) : [Self.place(at: path)]
+    }
+    return Self.distinct(places).flatMap { place in
+      let target = Path.target(of: place.path) ?? place.path
+      return TemporaryName.deadLeftovers(for: target).map {
+        (SweepPlace(path: $0, kind: place.kind), Self.status(at: target) != nil)
+      }
+    }
+  }
+
+  private static func status(at path: String) -> FileStatus? { try? Files<FileError>.status(at: path, followingLinks: true) }
 
   /// A file is looked at once, by the first of its names: a second look would find what is left of the first.
   private static func distinct(_ places: [SweepPlace]) -> [SweepPlace] {
@@ -72,17 +88,18 @@ struct SweepPlaces {
       }
   }
 
-  /// The places that a sweep of a directory looks at, also those without a file, such as a link to one that has been moved.
+  /// The places that a sweep of a directory looks at, also those without a file, such as a link to one that has been moved, or one of
+  /// which there is but a new file.
   static func candidates(below directory: String) -> [SweepPlace] {
-    let own = known + ((try? names(in: directory)) ?? []).filter(isVariables).map { ($0, kind(of: $0)) }
-    let keys = ((try? names(in: Path.join(directory, ".ssh"))) ?? []).map { (".ssh/\($0)", SweepPlace.Kind.privateKey) }
+    let own = known + finalNames(in: directory).filter(isVariables).map { ($0, kind(of: $0)) }
+    let keys = finalNames(in: Path.join(directory, ".ssh")).map { (".ssh/\($0)", SweepPlace.Kind.privateKey) }
     return (own + keys).map { SweepPlace(path: Path.join(directory, $0.0), kind: $0.1) } + candidates(ofPart: directory)
   }
 
   /// For a directory that a program has in the home directory, such as `.ssh` itself.
   private static func candidates(ofPart directory: String) -> [SweepPlace] {
     guard let whole = Path.resolved(directory) else { return [] }
-    let keys = Path.name(of: whole) == ".ssh" ? ((try? names(in: directory)) ?? []).map { ($0, SweepPlace.Kind.privateKey) } : []
+    let keys = Path.name(of: whole) == ".ssh" ? finalNames(in: directory).map { ($0, SweepPlace.Kind.privateKey) } : []
     let own = known.filter { $0.name.contains("/") && whole.hasSuffix("/\(Path.parent(of: $0.name))") }
     return (own.map { (Path.name(of: $0.name), $0.kind) } + keys).map {
       SweepPlace(path: Path.join(directory, $0.0), kind: $0.1)
@@ -101,10 +118,18 @@ struct SweepPlaces {
     return try OpenDirectory.foreign(directory).names().map(\.description).sorted()
   }
 
+  /// Those that new files are going to have come last.
+  private static func finalNames(in directory: String) -> [String] {
+    let all = (try? names(in: directory)) ?? []
+    return all.filter { TemporaryName.name(of: $0) == nil } + all.compactMap(TemporaryName.name)
+  }
+
   private static func isVariables(_ name: String) -> Bool {
     name == ".env" || name.hasPrefix(".env.") && ![".example", ".sample", ".template", ".dist"].contains { name.hasSuffix($0) }
       || name == ".envrc"
   }
+
+  static func place(at path: String) -> SweepPlace { SweepPlace(path: path, kind: kind(of: path)) }
 
   /// A file that was named is what its name says, wherever it lies.
   private static func kind(of path: String) -> SweepPlace.Kind {

@@ -20,10 +20,11 @@ struct SweepRecord {
   static let purpose = "to sweep files"
 
   private let content: ReadFile
+  private let place: SweepPlace
   private let items: OpenItems
   private let record: Entry?
   private let stage: Stage
-  /// The original with which the sweep goes on: the former one with the changes that a person has made since.
+  /// The original of the sweep that goes on: the former one with the changes that a person has made since, or the present text.
   private let merged: HeldSecret?
   let identifier: String
 
@@ -31,7 +32,8 @@ struct SweepRecord {
   private enum Stage {
     /// None, or one of another file.
     case begins
-    /// It is that of a sweep here, and the file was changed since in lines of that sweep.
+    /// It is that of a sweep here, and the file was changed since in lines of that sweep. The former original is forgotten; the items
+    /// whose values the file has are still those of the sweep.
     case forgets
     case goesOn
   }
@@ -39,11 +41,11 @@ struct SweepRecord {
   /// Changes nothing yet. A sweep goes on with the record of the one before if the file is as that one has found or left it, or has changes
   /// in other lines.
   /// - Parameter isMerging: Whether a file that was changed may still be the same one.
-  init(of content: ReadFile, in items: OpenItems, isMerging: Bool = true) throws {
-    (self.content, self.items) = (content, items)
+  init(of content: ReadFile, at place: SweepPlace, in items: OpenItems, isMerging: Bool = true) throws {
+    (self.content, self.place, self.items) = (content, place, items)
     record = try items.item(Self.item(for: content.path), in: .standard)
     (stage, merged) = try record.map { try Self.stage(of: $0, content, items, isMerging) } ?? (.begins, nil)
-    identifier = stage != .goesOn ? TemporaryName.hexadecimal(.random(in: 0 ... .max)) : record?.item[Self.sweep] ?? ""
+    identifier = stage == .begins ? TemporaryName.hexadecimal(.random(in: 0 ... .max)) : record?.item[Self.sweep] ?? ""
   }
 
   private static func stage(of record: Entry, _ content: ReadFile, _ items: OpenItems, _ isMerging: Bool) throws -> (
@@ -56,9 +58,9 @@ struct SweepRecord {
     guard try SweepNote(ofFileAt: content.path, record.item)?.fits(original, record.item) == true else { return (.begins, nil) }
     if try hasLeft(content, record, items) { return (.goesOn, nil) }
     guard isMerging, let left = try leftText(of: record, items),
-      let merged = try SweepMerge.original(SourceText(original), left: left, present: content.text)
+      let merged = try SweepMerge(SourceText(original), left: left, present: content.text)?.merged()
     else {
-      return (.forgets, nil)
+      return (.forgets, HeldSecret(try content.text.whole()))
     }
     return (.goesOn, HeldSecret(merged))
   }
@@ -68,6 +70,16 @@ struct SweepRecord {
     if let left = try leftText(of: record, items), content.text.isEqual(to: left) { return true }
     guard let former = record.item[former] else { return false }
     return try former == SweepNote.textDigest(of: content.text.whole(), record.item)
+  }
+
+  /// Whether the file is as a sweep has found it but for changes of a person, because that sweep did not come to its end.
+  /// - Parameter remains: The items of the sweep.
+  static func isUnswept(
+    _ content: ReadFile, _ original: borrowing Secret, _ record: Entry, _ remains: SweepRemains, _ items: OpenItems
+  ) throws -> Bool {
+    // Nothing changes a file without this text in the record, and an undo removes it behind the items.
+    guard let left = try leftText(of: record, items) else { return remains.staying.isEmpty }
+    return try SweepMerge(SourceText(original), left: left, present: content.text)?.isUnswept ?? false
   }
 
   private static func leftText(of record: Entry, _ items: OpenItems) throws -> SourceText? {
@@ -106,16 +118,19 @@ struct SweepRecord {
   ///   - values: The secrets that are going to be moved.
   ///   - mode: The permissions of a file that is going to be removed.
   func keep(left: borrowing Secret, values: [HeldSecret], settings: ProgramSettings? = nil, mode: UInt32? = nil) throws {
-    try keepOriginal(settings)
+    try keepOriginal(settings, values)
     try keep(left)
     try note(values, mode: mode)
   }
 
-  private func keepOriginal(_ settings: ProgramSettings?) throws {
-    let isAlone = stage != .goesOn
+  private func keepOriginal(_ settings: ProgramSettings?, _ values: [HeldSecret]) throws {
+    let isAlone = stage == .begins
+    // Before the record is changed: the same sweep, after a kill, says it again.
+    let isForgetting = stage == .forgets
+    let isNeeded = try isForgetting && record.map { try forget($0, values) } ?? false
     func change(_ item: inout Item) throws {
       mark(&item)
-      settings?.record(in: &item, isAlone: isAlone)
+      settings?.record(in: &item, isAlone: isAlone || isNeeded)
       if isAlone || item[SweepNote.key] == nil { item[SweepNote.key] = SweepNote.newKey() }
       item[Self.former] = isAlone ? nil : try SweepNote.textDigest(of: content.text.whole(), item)
     }
@@ -128,7 +143,6 @@ struct SweepRecord {
     if isAlone {
       try items.keychain.update(record.reference, secret: content.text.whole(), change)
       try SweepNote.remove(forFileAt: content.path, record.item)
-      if stage == .forgets { noteForgotten() }
       return
     }
     var item = record.item
@@ -149,11 +163,25 @@ struct SweepRecord {
     try earlier.fitting(also: original, item).write(forFileAt: content.path, item)
   }
 
-  private func noteForgotten() {
+  /// - Returns: Whether programs may need the settings of the earlier sweep, because items of it stay.
+  private func forget(_ record: Entry, _ values: [HeldSecret]) throws -> Bool {
     let path = content.path.escapingControls()
     Descriptor.error.note(
       "note: \(path): has been changed in lines of an earlier sweep, so --undo goes back to the file as it is now; "
-        + "coffer secret history --service \(Self.service) --account \(ShellWord.quoted(content.path)) may have the former one\n")
+        + "\(Self.history(of: content.path)) may have the former one\n")
+    let key = place.kind == .privateKey ? values.first : nil
+    let remains = try SweepRemains(of: record, content.text, at: place, key: key, in: items)
+    let original = try items.keychain.secret(of: record.reference, purpose: Self.purpose)
+    let isNeeded = try !remains.staying.isEmpty && !Self.isUnswept(content, original, record, remains, items)
+    try remains.release()
+    if isNeeded, !ProgramSettings(recordedIn: record.item).isEmpty {
+      Descriptor.error.note("note: \(path): its program goes on to ask coffer for them, also after --undo\n")
+    }
+    return isNeeded
+  }
+
+  static func history(of path: String) -> String {
+    "coffer secret history --service \(service) --account \(ShellWord.quoted(path))".escapingControls()
   }
 
   private func keep(_ left: borrowing Secret) throws {

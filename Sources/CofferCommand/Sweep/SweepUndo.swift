@@ -27,17 +27,21 @@ struct SweepUndo {
     defer { withExtendedLifetime(turn) {} }
     var done: [String] = []
     var failures: [Failure] = []
+    var isAnyUnswept = false
     var removal = ItemRemoval(vault, isForced: isForced)
     for record in try records(items, &failures) {
       do {
-        try about(record.path) { try putBack(record, items, &removal) }
-        done.append(record.path)
+        if try about(record.path, { try putBack(record, items, &removal) }) {
+          done.append(record.path)
+        } else {
+          isAnyUnswept = true
+        }
       } catch {
         failures.append(Failure(error))
       }
     }
     items.finish()
-    try write(done, hasFailed: !failures.isEmpty, asJSON: isJSON)
+    try write(done, hasFailed: !failures.isEmpty || isAnyUnswept, asJSON: isJSON)
     for failure in failures.dropFirst() { Descriptor.error.note(failure.text) }
     if let failure = failures.first { throw failure }
   }
@@ -63,9 +67,7 @@ struct SweepUndo {
     }
     guard !paths.isEmpty else {
       failures += unread.map(\.failure)
-      for path in others {
-        Descriptor.error.note("note: \(path.escapingControls()): no sweep here has changed it, and it stays\n")
-      }
+      Self.note(others)
       return all
     }
     var named: Set<String> = []
@@ -77,15 +79,25 @@ struct SweepUndo {
       }
       let found = all.filter { isNamed($0.path) }
       let unread = unread.filter { isNamed($0.path) }
+      let others = others.filter(isNamed)
       failures += unread.filter { !named.contains($0.path) }.map(\.failure)
       guard !found.isEmpty || !unread.isEmpty else {
+        Self.note(others.dropFirst())
         throw Failure(
           .notFound, "\(path): no sweep has changed it here",
-          hint: others.first(where: isNamed).map { "the vault has it as it was elsewhere: \(Self.printing($0))" })
+          hint: others.first.map { "the vault has it as it was elsewhere: \(Self.printing($0))" })
       }
+      Self.note(others.filter { !named.contains($0) })
       // Paths may be the same, or lie in one another.
-      defer { named.formUnion(found.map(\.path) + unread.map(\.path)) }
+      defer { named.formUnion(found.map(\.path) + unread.map(\.path) + others) }
       return found.filter { !named.contains($0.path) }
+    }
+  }
+
+  /// Names the records of files that stay.
+  private static func note(_ others: some Sequence<String>) {
+    for path in others {
+      Descriptor.error.note("note: \(path.escapingControls()): no sweep here has changed it, and it stays\n")
     }
   }
 
@@ -93,7 +105,8 @@ struct SweepUndo {
     "coffer secret get --service \(SweepRecord.service) --account \(ShellWord.quoted(path))"
   }
 
-  private func putBack(_ record: Record, _ items: OpenItems, _ removal: inout ItemRemoval) throws {
+  /// - Returns: false if the sweep did not come to its end, and the file stays as a person has changed it.
+  private func putBack(_ record: Record, _ items: OpenItems, _ removal: inout ItemRemoval) throws -> Bool {
     let original = try items.keychain.secret(of: record.entry.reference, purpose: SweepRecord.purpose)
     guard try record.note.fits(original, record.entry.item) else {
       throw Failure(
@@ -101,12 +114,13 @@ struct SweepUndo {
         "\(record.path): the vault has another text, or other settings, than the sweep has kept; the file stays as it is",
         hint: "coffer secret history may have it; \(Self.printing(record.path)) prints what is there")
     }
-    try restore(original, record, items)
+    let isUnswept = try isUnswept(original, record, items)
+    if !isUnswept { try restore(original, record, items) }
     try ProgramSettings(recordedIn: record.entry.item).takeBack()
     // The file is on the disk. The record goes last, so that an undo that is interrupted can be done again.
     let keys = try SSHKeys(items)
     let sweep = record.entry.item[SweepRecord.sweep] ?? ""
-    for entry in try made(keys) where entry.reference != record.entry.reference && entry.item.isOf(sweep) {
+    for entry in try SweepRemains.made(by: record.entry, keys) {
       let parts = try items.companions(of: entry) + [entry]
       if let words = try reasonToStay(entry, parts, record, items) {
         try items.keychain.update(entry.reference) { $0.unmark(sweep, path: record.path) }
@@ -124,6 +138,24 @@ struct SweepUndo {
     }
     try items.keychain.remove(record.entry.reference)
     try SweepNote.remove(forFileAt: record.path, record.entry.item)
+    return !isUnswept
+  }
+
+  /// Whether the file has nothing of the sweep, which did not come to its end. Then the items whose values it has go, and the others
+  /// are named.
+  private func isUnswept(_ original: borrowing Secret, _ record: Record, _ items: OpenItems) throws -> Bool {
+    let place = SweepPlaces.place(at: record.path)
+    guard try Files<FileError>.status(at: record.path) != nil else { return false }
+    try TemporaryName.removeLeftovers(for: record.path)
+    let content = try ReadFile(at: record.path)
+    guard !content.text.isEqual(to: original), try !SweepRecord.hasLeft(content, record.entry, items) else { return false }
+    let remains = try SweepRemains(of: record.entry, content.text, at: place, in: items)
+    guard try SweepRecord.isUnswept(content, original, record.entry, remains, items) else { return false }
+    Descriptor.error.note(
+      "note: \(record.path.escapingControls()): has nothing of the sweep, and stays as it is; "
+        + "\(SweepRecord.history(of: record.path)) may have it as it was\n")
+    try remains.release()
+    return true
   }
 
   private func isAsMoved(_ entry: Entry, _ record: Record, _ items: OpenItems) throws -> Bool {
@@ -138,13 +170,6 @@ struct SweepUndo {
     var others = entry.item
     others.unmark(record.entry.item[SweepRecord.sweep] ?? "", path: record.path)
     return others[SweepRecord.sweep] == nil ? nil : "stays, as \(others[SweepRecord.sweptFrom] ?? "another sweep") needs it, too"
-  }
-
-  /// The items of which some may be the sweep's.
-  private func made(_ keys: SSHKeys) throws -> [Entry] {
-    let keychain = keys.items.keychain
-    let own = try keychain.contains(.sshKeys) ? keychain.items(KeychainQuery(.key, group: .sshKeys)) : []
-    return try keychain.items(KeychainQuery(nil, group: .standard)) + own
   }
 
   private func restore(_ original: borrowing Secret, _ record: Record, _ items: OpenItems) throws {

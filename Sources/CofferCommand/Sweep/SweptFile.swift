@@ -34,6 +34,13 @@ struct SweptFile {
     if let status = content?.status, !status.isOwnedHere { findings = findings.map { $0.staying("belongs to another user") } }
   }
 
+  /// A new file that a killed sweep has left beside its place.
+  init(leftAt place: SweepPlace, besideFile hasFile: Bool) {
+    self.init(place)
+    let reason = "a killed sweep has left this file: coffer sweep \(hasFile ? "--move" : "--undo") removes it"
+    findings = findings.map { $0.staying(reason) }
+  }
+
   private static func failure(_ error: any Error, _ place: SweepPlace, _ text: SourceText?) -> Failure {
     switch error {
     case let error as ForeignError: Failure(error, about: "\(place.path):\(error.line)")
