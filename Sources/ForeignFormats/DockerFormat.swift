@@ -108,5 +108,5 @@ extension JSONText {
 
 extension JSONText.Member {
   /// As Go compares names of JSON: the sign of Kelvin is a k, and a long s is an s.
-  fileprivate func isSetting(_ name: String) -> Bool { self.name.lowercased().uppercased() == name.uppercased() }
+  fileprivate func isSetting(_ name: String) -> Bool { self.name.uppercased() == name.uppercased() }
 }
