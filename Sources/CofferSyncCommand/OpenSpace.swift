@@ -128,9 +128,10 @@ extension SpaceSession {
   }
 
   /// Appends what a command has changed.
+  /// - Parameter inspects: Whether the engine is searched for what it has lost.
   /// - Throws: `EngineFailure`: then it is appended with the next `coffer sync now`.
-  func finish() throws -> SyncReport {
-    try synchronise(with: connectIfThere())
+  func finish(inspects: Bool = false) throws -> SyncReport {
+    try synchronise(with: connectIfThere(), inspects: inspects)
   }
 
   /// If the engine is away, the changes of the vault become pending ones, with the time and the values of now.

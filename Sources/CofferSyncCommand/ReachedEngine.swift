@@ -60,6 +60,9 @@ final class ReachedEngine: WaitingEngine {
 
   func put(_ name: ObjectName, _ object: [UInt8]) throws(EngineFailure) { try reached { try engine.put(name, object) } }
   func get(_ name: ObjectName) throws(EngineFailure) -> [UInt8]? { try reached { try engine.get(name) } }
+  func names(after last: ObjectName?) throws(EngineFailure) -> [ObjectName] { try reached { try engine.names(after: last) } }
+  func delete(_ names: [ObjectName]) throws(EngineFailure) { try reached { try engine.delete(names) } }
+  func deleteEntries(_ ranges: [Range<UInt64>]) throws(EngineFailure) { try reached { try engine.deleteEntries(ranges) } }
 
   func beginWaiting(for number: UInt64) throws(EngineFailure) -> LogSign {
     try reached { try engine.beginWaiting(for: number) }
@@ -79,4 +82,7 @@ final class MissingEngine: Engine {
   func read(from number: UInt64, limit: Int) throws(EngineFailure) -> [NumberedEntry] { throw failure }
   func put(_ name: ObjectName, _ object: [UInt8]) throws(EngineFailure) { throw failure }
   func get(_ name: ObjectName) throws(EngineFailure) -> [UInt8]? { throw failure }
+  func names(after last: ObjectName?) throws(EngineFailure) -> [ObjectName] { throw failure }
+  func delete(_ names: [ObjectName]) throws(EngineFailure) { throw failure }
+  func deleteEntries(_ ranges: [Range<UInt64>]) throws(EngineFailure) { throw failure }
 }

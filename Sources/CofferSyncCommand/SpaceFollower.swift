@@ -70,10 +70,10 @@ final class SpaceFollower {
   }
 
   /// Whether there may be entries of others, or another process has written the state of this device, or has put another directory in the
-  /// place of a store.
+  /// place of a store, or a day has passed.
   /// - Throws: `EngineFailure`; errors of the files.
   private func mayHaveMore() throws -> Bool {
-    guard let session, try session.isCurrent() && settings.isCurrent(session) else { return true }
+    guard let session, try session.isCurrent() && settings.isCurrent(session) && !session.isInspectionDue else { return true }
     let engine = try reach(session)
     engine.clearSign()
     guard try engine.mayHave(session.state.replica.count) else {

@@ -76,7 +76,8 @@ struct SyncAdd: ParsableCommand {
       throw Failure.usage("\(code): is not a code of 8 letters", hint: "coffer sync join shows it")
     }
     let session = try space.session()
-    _ = try session.finish()
+    // The new device reads all of the log.
+    guard try !session.finish(inspects: true).lacksEntries else { throw Halt.entriesMissing }
     let address = try OpenSpace.address(session.state.engine)
     let exchange = Exchange(try mailbox(place, address), until: Deadline(milliseconds: patience))
     // Other commands work meanwhile.

@@ -56,6 +56,12 @@ struct SyncNow: ParsableCommand {
     if report.restored > 0 {
       notes.append("the engine was put back to an earlier state; entries appended again: \(report.restored)")
     }
+    if report.lacksEntries {
+      notes.append("the engine has lost entries that this device does not keep: no device can join unless another one has them")
+    }
+    if let error = report.undeleted {
+      notes.append("the engine keeps entries that no device needs: \(Failure(error).message.escapingControls())")
+    }
     if report.held > 0 {
       notes.append("\(counted(report.held, "deletion")) at once wait until you confirm them: coffer sync accept-deletions")
     }

@@ -142,6 +142,38 @@ package final class EtcdEngine: Engine {
     guard pair.value.count <= ObjectSealer.maximumByteCount else { throw FileError(.tooLarge, "an object of the engine") }
     return Array(pair.value)
   }
+
+  /// - Throws: As `append`.
+  package func names(after last: ObjectName?) throws(FileError) -> [ObjectName] {
+    let start = prefix + Array("obj/".utf8)
+    var first = last.map { key(of: $0) + [0] } ?? start
+    // Keys of another form may fill a page.
+    for _ in 0..<Self.maximumPages {
+      let page = try range(
+        EtcdRequest.range(first, to: start.dropLast() + [0x30], limit: ObjectName.pageCount, isOfKeysOnly: true))
+      let names = page.pairs.compactMap { pair in
+        pair.key.starts(with: start)
+          ? ObjectName(hexadecimal: String(decoding: pair.key.dropFirst(start.count), as: UTF8.self)) : nil
+      }
+      guard names.isEmpty, page.hasMore, let end = page.pairs.last?.key else { return names }
+      first = Array(end) + [0]
+    }
+    throw EtcdConnection.malformed
+  }
+
+  // MARK: Deleting
+
+  /// - Throws: As `append`.
+  package func delete(_ names: [ObjectName]) throws(FileError) {
+    for name in names { _ = try connection.call("KV/DeleteRange", EtcdRequest.deletion(key(of: name), to: key(of: name) + [0])) }
+  }
+
+  /// - Throws: As `append`.
+  package func deleteEntries(_ ranges: [Range<UInt64>]) throws(FileError) {
+    for range in ranges {
+      _ = try connection.call("KV/DeleteRange", EtcdRequest.deletion(key(of: range.lowerBound), to: key(of: range.upperBound)))
+    }
+  }
 }
 
 extension EtcdEngine: WaitingEngine {

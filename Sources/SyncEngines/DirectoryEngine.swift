@@ -150,6 +150,33 @@ package final class DirectoryEngine: WaitingEngine {
     try objects.contents(Self.name(of: name), limit: ObjectSealer.maximumByteCount)
   }
 
+  package func names(after last: ObjectName?) throws(FileError) -> [ObjectName] {
+    var names: [ObjectName] = []
+    try objects.forEachName { name in
+      guard let name = ObjectName(hexadecimal: String(decoding: name, as: UTF8.self)) else { return }
+      if last.map({ $0 < name }) ?? true { names.append(name) }
+    }
+    return Array(names.sorted().prefix(ObjectName.pageCount))
+  }
+
+  // MARK: Deleting
+
+  package func delete(_ names: [ObjectName]) throws(FileError) {
+    for name in names { try Self.delete(Self.name(of: name), in: objects) }
+  }
+
+  package func deleteEntries(_ ranges: [Range<UInt64>]) throws(FileError) {
+    // The directory has few of the numbers that a range may have.
+    for number in try numbers(from: 0) where ranges.contains(where: { $0.contains(number) }) {
+      try Self.delete(Self.name(of: number), in: log)
+    }
+  }
+
+  /// Another device may have deleted it.
+  private static func delete(_ name: FileName, in directory: OpenDirectory) throws(FileError) {
+    do { try directory.remove(name) } catch { guard error.code == .missing else { throw error } }
+  }
+
   // MARK: Writing
 
   /// Gives a file its name when its content is on the disk, and returns when the name is.

@@ -5,7 +5,7 @@ import VaultCore
 ///
 /// Both ends are of one version of Coffer or refuse each other by the first byte. Neither believes the other.
 enum EngineCall {
-  static let version: UInt8 = 2
+  static let version: UInt8 = 3
   /// In bytes, of a frame: a batch of the directory, and the overheads of its entries.
   static let maximumByteCount = DirectoryEngine.batchByteCount + (2 << 20)
 
@@ -15,6 +15,9 @@ enum EngineCall {
   case get(ObjectName)
   /// Answered when the log may have this entry, when the next call comes, or after a time.
   case wait(UInt64)
+  case names(after: ObjectName?)
+  case delete([ObjectName])
+  case deleteEntries([Range<UInt64>])
 
   var bytes: [UInt8] {
     switch self {
@@ -23,6 +26,10 @@ enum EngineCall {
     case .put(let name, let object): [3] + name.digest.bytes + object
     case .get(let name): [4] + name.digest.bytes
     case .wait(let number): [5] + number.littleEndianBytes
+    case .names(let last): [6] + (last?.digest.bytes ?? [])
+    case .delete(let names): [7] + names.flatMap(\.digest.bytes)
+    case .deleteEntries(let ranges):
+      [8] + ranges.flatMap { $0.lowerBound.littleEndianBytes + $0.upperBound.littleEndianBytes }
     }
   }
 
@@ -45,6 +52,19 @@ enum EngineCall {
     case 5:
       guard let number = Self.integer(&rest, 8), rest.isEmpty else { return nil }
       self = .wait(number)
+    case 6:
+      guard let names = Self.names(rest), names.count <= 1 else { return nil }
+      self = .names(after: names.first)
+    case 7:
+      guard let names = Self.names(rest) else { return nil }
+      self = .delete(names)
+    case 8:
+      var ranges: [Range<UInt64>] = []
+      while !rest.isEmpty {
+        guard let start = Self.integer(&rest, 8), let end = Self.integer(&rest, 8), start <= end else { return nil }
+        ranges.append(start..<end)
+      }
+      self = .deleteEntries(ranges)
     default: return nil
     }
   }
@@ -53,6 +73,16 @@ enum EngineCall {
     guard bytes.count >= count else { return nil }
     defer { bytes = bytes.dropFirst(count) }
     return bytes.prefix(count).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// - Returns: nil for another form.
+  static func names(_ bytes: ArraySlice<UInt8>) -> [ObjectName]? {
+    var (rest, names): (ArraySlice<UInt8>, [ObjectName]) = (bytes, [])
+    while !rest.isEmpty {
+      guard let name = name(&rest) else { return nil }
+      names.append(name)
+    }
+    return names
   }
 
   private static func name(_ bytes: inout ArraySlice<UInt8>) -> ObjectName? {
@@ -69,6 +99,7 @@ enum EngineAnswer {
   case done
   case object([UInt8]?)
   case failed(String)
+  case names([ObjectName])
 
   private static let outcomes: [Appended] = [.made, .taken, .shorter]
 
@@ -86,6 +117,7 @@ enum EngineAnswer {
     case .done: return [3]
     case .object(let object): return object.map { [4, 1] + $0 } ?? [4, 0]
     case .failed(let message): return [5] + Array(message.utf8)
+    case .names(let names): return [6] + names.flatMap(\.digest.bytes)
     }
   }
 
@@ -109,6 +141,9 @@ enum EngineAnswer {
     case 3: self = .done
     case 4: self = .object(rest.first == 1 ? Array(rest.dropFirst()) : nil)
     case 5: self = .failed(String(decoding: rest.prefix(1024), as: UTF8.self))
+    case 6:
+      guard let names = EngineCall.names(rest) else { return nil }
+      self = .names(names)
     default: return nil
     }
   }

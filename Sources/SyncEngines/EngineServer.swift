@@ -31,6 +31,13 @@ package enum EngineServer {
         case .wait(let number):
           try wait(for: number, in: engine)
           answer = .done
+        case .names(let last): answer = .names(try engine.names(after: last))
+        case .delete(let names):
+          try engine.delete(names)
+          answer = .done
+        case .deleteEntries(let ranges):
+          try engine.deleteEntries(ranges)
+          answer = .done
         case nil: answer = .failed("another form of call")
         }
       } catch {

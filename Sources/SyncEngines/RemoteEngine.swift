@@ -100,6 +100,19 @@ package final class RemoteEngine: Engine {
     guard case .object(let object) = try answer(.get(name)) else { throw Self.otherAnswer }
     return object
   }
+
+  package func names(after last: ObjectName?) throws(FileError) -> [ObjectName] {
+    guard case .names(let names) = try answer(.names(after: last)) else { throw Self.otherAnswer }
+    return names
+  }
+
+  package func delete(_ names: [ObjectName]) throws(FileError) {
+    guard case .done = try answer(.delete(names)) else { throw Self.otherAnswer }
+  }
+
+  package func deleteEntries(_ ranges: [Range<UInt64>]) throws(FileError) {
+    guard case .done = try answer(.deleteEntries(ranges)) else { throw Self.otherAnswer }
+  }
 }
 
 extension RemoteEngine: WaitingEngine {

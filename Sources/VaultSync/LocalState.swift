@@ -61,8 +61,8 @@ package struct Stamp: Equatable, Sendable {
 
 /// The state of this device in a space: the replica, and how the vault agrees with it.
 package struct LocalState: Sendable {
-  /// The first one has no settings, and the second one no notes.
-  fileprivate static let formatVersions: ClosedRange<UInt8> = 1...3
+  /// The first one has no settings, the second one no notes, and the third one no inspection.
+  fileprivate static let formatVersions: ClosedRange<UInt8> = 1...4
 
   package internal(set) var replica: Replica
   /// Where the log lies. See `EngineAddress`.
@@ -77,6 +77,9 @@ package struct LocalState: Sendable {
   /// When this device last appended, in milliseconds since 1970; 0 for never.
   var lastAppended: Int64 = 0
   package internal(set) var notes = SyncNotes()
+  var garbage = GarbageCollection()
+  /// When this device last looked at all that the engine has, in milliseconds since 1970; 0 for never.
+  var lastInspection: Int64 = 0
 
   package init(_ replica: Replica, engine: String, groups: Set<AccessGroup> = []) throws {
     (self.replica, self.engine, self.groups) = (replica, engine, groups)
@@ -96,6 +99,8 @@ package struct LocalState: Sendable {
     writer.append(UInt32(rows.count))
     settings.write(to: &writer)
     notes.write(to: &writer)
+    garbage.write(to: &writer)
+    writer.append(lastInspection)
     return try writer.finish()
   }
 
@@ -103,6 +108,7 @@ package struct LocalState: Sendable {
     (self.replica, self.rows) = (replica, rows)
     (engine, groups, settings, stamp) = (header.engine, header.groups, header.settings, header.stamp)
     (lastAppended, notes) = (header.lastAppended, header.notes)
+    (garbage, lastInspection) = (header.garbage, header.lastInspection)
   }
 
   /// The part that is not the replica, as it is read.
@@ -115,6 +121,8 @@ package struct LocalState: Sendable {
     let rowCount: Int
     let settings: SettingsShare
     let notes: SyncNotes
+    let garbage: GarbageCollection
+    let lastInspection: Int64
 
     init(reading frame: LockedBytes) throws {
       var reader = BodyReader(frame)
@@ -128,6 +136,8 @@ package struct LocalState: Sendable {
       rowCount = Int(try reader.readInteger(UInt32.self))
       settings = version > 1 ? try SettingsShare(reading: &reader) : SettingsShare()
       notes = version > 2 ? try SyncNotes(reading: &reader) : SyncNotes()
+      garbage = version > 3 ? try GarbageCollection(reading: &reader) : GarbageCollection()
+      lastInspection = version > 3 ? try reader.readInteger() : 0
       try reader.readEnd()
     }
   }

@@ -58,7 +58,7 @@ extension SpaceSession {
     let replica = try state.replica.acceptingHistory(of: engine)
     // Entries of other numbers than before may have the same names.
     files.forgetEntries()
-    try change { $0.replica = replica }
+    try change { ($0.replica, $0.garbage) = (replica, GarbageCollection()) }
   }
 
   /// Removes the items of the space from the vault for good, with their former versions and the removed items of its groups, and forgets

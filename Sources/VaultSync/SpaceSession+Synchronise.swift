@@ -24,6 +24,10 @@ package struct SyncReport {
   package var wasPutBack = false
   /// The entries that the engine lacked, because it was put back to an earlier state, and has again.
   package var restored = 0
+  /// Whether the engine lacks entries that no device keeps, so that no device can join.
+  package var lacksEntries = false
+  /// Why the engine keeps what no device needs.
+  package var undeleted: (any Error)?
   /// The items that a further pass has to look at: all, if some were changed in the vault meanwhile; those to be compared with a value
   /// that the engine does not give now.
   package var open = VaultChanges.none
@@ -40,8 +44,9 @@ package struct SyncReport {
 }
 
 extension SpaceSession {
+  private static let day: Int64 = 86_400_000
   /// How long a device may be silent, in milliseconds: others see by its entries that they have all of the log.
-  private static let longestSilence: Int64 = 7 * 86_400_000
+  private static let longestSilence = 7 * day
 
   /// Takes the changes of the vault, folds the log, appends what is pending, and writes the result into the vault.
   ///
@@ -50,10 +55,11 @@ extension SpaceSession {
   /// - Parameters:
   ///   - engine: The log.
   ///   - changes: The items that may have changed in the vault.
+  ///   - inspects: Whether the pass looks at all that the engine has. Once a day each device does.
   /// - Throws: as `Keychain.items`; errors of the files; `Halt`; errors of the engine. The vault has the entries that were folded before the error.
-  package func synchronise(with engine: any Engine, changes: VaultChanges = .all) throws -> SyncReport {
+  package func synchronise(with engine: any Engine, changes: VaultChanges = .all, inspects: Bool = false) throws -> SyncReport {
     let objects: ObjectSource = { try engine.get($0) }
-    let before = (replica: state.replica.mark, rows: state.rows, lastAppended: state.lastAppended)
+    let before = (replica: state.replica.mark, rows: state.rows, times: [state.lastAppended, state.lastInspection])
     let some = try collect(changes, objects)
     var found = try some ?? collect(objects)
     let known = seen
@@ -67,6 +73,7 @@ extension SpaceSession {
     try saveChanges(of: state.replica)
     var replica = state.replica
     let restoredBefore = replica.restoredCount
+    var inspection = Replica.Inspection()
     var failure: (any Error)?
     do {
       repeat {
@@ -74,7 +81,10 @@ extension SpaceSession {
         try replica.synchronise(with: engine) { try saveChanges(of: $0) }
         if replica.count == count { break }
       } while replica.hasMore
-      if replica.isCheckpointDue { _ = try replica.appendCheckpoint(to: engine) { try saveChanges(of: $0) } }
+      inspection = try inspect(&replica, engine, at: now, isAsked: inspects)
+      if replica.isCheckpointDue(without: inspection.missingObjects) {
+        _ = try replica.appendCheckpoint(to: engine) { try saveChanges(of: $0) }
+      }
     } catch {
       failure = error
     }
@@ -91,7 +101,8 @@ extension SpaceSession {
     report.pending = replica.pending.count
     report.restored = replica.restoredCount - restoredBefore
     report.open = found.open
-    if report.restored > 0, compareObjects() { report.open = .all }
+    (report.lacksEntries, report.undeleted) = (inspection.lacksEntries, inspection.undeleted)
+    if report.restored > 0 || !inspection.missingObjects.isEmpty, compareObjects() { report.open = .all }
     let hasNewRows = state.rows != before.rows
     let isStamped = hasNewRows || found.isPutBack || state.stamp.count == 0
     if isStamped {
@@ -101,7 +112,8 @@ extension SpaceSession {
       try PlaceItem.write(stamp, of: keys.space, in: keychain)
       state.stamp = stamp
     }
-    let hasChanged = isStamped || state.replica.mark != before.replica || state.lastAppended != before.lastAppended
+    let hasChanged =
+      isStamped || state.replica.mark != before.replica || [state.lastAppended, state.lastInspection] != before.times
     if hasChanged || !state.notes.agrees(with: saved.notes) { try save() }
     try files.removePlan()
     seen = known
@@ -115,6 +127,26 @@ extension SpaceSession {
 }
 
 extension SpaceSession {
+  /// Whether the next pass looks at all that the engine has, because the last look is a day old.
+  package var isInspectionDue: Bool { isInspectionDue(at: clock()) }
+
+  private func isInspectionDue(at now: Int64) -> Bool {
+    state.replica.isMember && state.replica.halt == nil && now.distance(to: state.lastInspection).magnitude >= Self.day
+  }
+
+  /// - Parameters:
+  ///   - replica: Has read all of the log.
+  ///   - isAsked: Whether it looks although it has on this day.
+  private func inspect(_ replica: inout Replica, _ engine: any Engine, at now: Int64, isAsked: Bool) throws
+    -> Replica.Inspection
+  {
+    let isDue = isInspectionDue(at: now)
+    guard replica.isMember, isDue || isAsked else { return .init() }
+    let inspection = try replica.inspect(engine, &state.garbage, isCounted: isDue)
+    if isDue { state.lastInspection = now }
+    return inspection
+  }
+
   /// The engine may have lost objects with the entries that were put back. The next pass compares the values in objects, and writes
   /// anew those that the engine does not have.
   /// - Returns: Whether there are such values.

@@ -54,6 +54,23 @@ struct EtcdEngineTests {
     #expect(try engine.read(from: 299, limit: 500).count == 1)
   }
 
+  @Test func entriesAndObjectsAreDeleted() throws {
+    let server = try Server()
+    let engine = try server.ready()
+    for number in UInt64(0)..<12 { #expect(try engine.append(number, [UInt8(number)]) == .made) }
+    try engine.deleteEntries([1..<4, 6..<9])
+    try engine.deleteEntries([1..<4])
+    #expect(try engine.read(from: 0, limit: 500).map(\.number) == [0, 4, 5, 9, 10, 11])
+    #expect(try engine.append(3, [3]) == .shorter && engine.append(1, [1]) == .made)
+    #expect(try engine.allNames() == [])
+    let names = (UInt8(0)..<3).map { ObjectName(of: [$0]) }
+    for (byte, name) in zip(UInt8(0)..., names) { try engine.put(name, [byte]) }
+    #expect(try engine.names(after: nil) == names.sorted() && engine.names(after: names.sorted()[1]) == [names.sorted()[2]])
+    try engine.delete([names[1], names[1]])
+    #expect(try engine.allNames() == [names[0], names[2]] && engine.get(names[1]) == nil)
+    #expect(try engine.append(12, [12]) == .made)
+  }
+
   @Test func acknowledgedEntriesSurviveTheServer() throws {
     let server = try Server()
     let engine = try server.ready()

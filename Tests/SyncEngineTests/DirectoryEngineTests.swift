@@ -36,6 +36,24 @@ import VaultCore
     #expect(try engine.read(from: 0, limit: 1).map(\.number) == [0])
   }
 
+  @Test func entriesAndObjectsAreDeleted() throws {
+    let place = try Place()
+    let engine = try place.engine()
+    for number in UInt64(0)..<12 { #expect(try engine.append(number, [UInt8(number)]) == .made) }
+    try engine.deleteEntries([1..<4, 6..<9, 100..<(1 << 62)])
+    try engine.deleteEntries([1..<4])
+    #expect(try engine.read(from: 0, limit: 500).map(\.number) == [0, 4, 5, 9, 10, 11])
+    #expect(try engine.append(3, [3]) == .shorter && engine.append(1, [1]) == .made)
+    let names = (UInt8(0)..<3).map { ObjectName(of: [$0]) }
+    for (byte, name) in zip(UInt8(0)..., names) { try engine.put(name, [byte]) }
+    for name in ["x", "+" + names[0].hexadecimal.dropFirst(), names[0].hexadecimal.uppercased()] {
+      try place.write([1], at: "\(place.objects)/\(name)")
+    }
+    #expect(try engine.names(after: nil) == names.sorted() && engine.names(after: names.sorted()[1]) == [names.sorted()[2]])
+    try engine.delete([names[1], names[1], ObjectName(of: [9])])
+    #expect(try engine.allNames() == [names[0], names[2]] && engine.get(names[1]) == nil)
+  }
+
   @Test func otherNamesAreIgnored() throws {
     let place = try Place()
     let engine = try place.engine()

@@ -108,7 +108,7 @@ import VaultCore
     let new = try Space.write("new", "y", in: &space.owner)
     try space.synchronise(&space.owner)
     for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
-    space.engine.delete(space.owner.deletableEntries)
+    try space.engine.deleteEntries(space.deletableEntries)
     // A program that knows the public key seals a false key for it, in an entry that is none.
     let last = try #require(try space.engine.read(from: space.owner.count - 1, limit: 1).first)
     let wrong = try SealedKeys.seal(LockedBytes(.random(count: Key.byteCount)), for: [identity.record(.reader)])
@@ -138,7 +138,7 @@ import VaultCore
     space.owner.remove([bob.id], erase: true)
     try space.synchronise(&space.owner)
     for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
-    space.engine.delete(space.owner.deletableEntries)
+    try space.engine.deleteEntries(space.deletableEntries)
     #expect(throws: Halt.removed) { try space.synchronise(&bob) }
     #expect(bob.isErased)
     #expect(try bob.restored().isErased)

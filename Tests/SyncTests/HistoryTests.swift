@@ -176,8 +176,8 @@ import VaultCore
     try space.synchronise(&space.owner)
     for _ in 0..<3 { #expect(try space.appendCheckpoint()) }
     #expect(space.owner.state[keys[0]] == nil && space.owner.state[keys[1]] != nil)
-    space.engine.delete(space.owner.deletableEntries)
-    #expect(space.engine.deleted.count > 10 && space.owner.deletableEntries.allSatisfy { !$0.contains(0) })
+    try space.engine.deleteEntries(space.deletableEntries)
+    #expect(space.engine.deleted[0]?.count ?? 0 > 10 && space.deletableEntries.allSatisfy { !$0.contains(0) })
     space.engine.keepObjects(space.owner.neededObjects)
     var late = try space.join(3, .member)
     try space.synchronise(&behind)
@@ -190,9 +190,112 @@ import VaultCore
       #expect(replica.chain == space.owner.chain && replica.state.quota.used(by: "s").bytes > 60_000)
       #expect(try replica.state.digest(replica.values) == space.owner.state.digest(space.owner.values))
     }
+    // Devices need none of what was deleted: nothing is put back.
+    var garbage = GarbageCollection()
+    for replica in [late, behind, space.owner] {
+      var replica = replica
+      #expect(try !replica.inspect(space.engine, &garbage, isCounted: true).lacksEntries && replica.restoredCount == 0)
+    }
+    // Nor in front of what an engine has lost that was put back.
+    let (log, deleted) = (space.engine.logs[0], space.engine.deleted)
+    space.engine.cut(to: log.count - 2)
+    try space.synchronise(&space.owner)
+    #expect(space.engine.logs[0] == log && space.engine.deleted == deleted)
     // An engine that leaves out an entry of the members is noticed.
-    space.engine.delete([1..<2])
+    try space.engine.deleteEntries([1..<2])
     #expect(throws: Halt.entriesMissing) { try space.join(4, .member) }
+    #expect(try late.inspect(space.engine, &garbage, isCounted: true).lacksEntries, "it began with the checkpoint")
+    #expect(try !space.owner.inspect(space.engine, &garbage, isCounted: true).lacksEntries && space.owner.restoredCount == 3)
+    _ = try space.join(5, .member)
+  }
+
+  /// A file was deleted, or a file server has lost it: devices that are ahead have it.
+  @Test func entriesThatAreMissingInTheMiddleArePutBack() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    for number in 0..<4 {
+      try Space.write("user\(number)", "x", in: &space.owner)
+      try space.synchronise(&space.owner)
+    }
+    try space.synchronise(&other)
+    let log = space.engine.logs[0]
+    try space.engine.deleteEntries([1..<2, 3..<5])
+    try space.synchronise(&other)
+    #expect(other.restoredCount == 0 && space.engine.deleted[0]?.count == 3)
+    var garbage = GarbageCollection()
+    #expect(try !other.inspect(space.engine, &garbage, isCounted: true).lacksEntries && other.restoredCount == 3)
+    #expect(space.engine.logs[0] == log && space.engine.deleted[0] == [])
+    // Another entry in its place cannot be put right.
+    space.engine.replace(3, by: [7])
+    #expect(throws: Halt.replaced) { try other.inspect(space.engine, &garbage, isCounted: true) }
+    #expect(other.halt == .replaced)
+  }
+
+  /// Parts of a checkpoint that are missing are stored again, with the next one.
+  @Test func aCheckpointWithoutItsPartsIsMadeAnew() throws {
+    var space = try Space()
+    let key = try Space.write("user", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    // The ages do not change any more.
+    for _ in 0..<3 { #expect(try space.appendCheckpoint()) }
+    var garbage = GarbageCollection()
+    #expect(try space.owner.inspect(space.engine, &garbage, isCounted: true).missingObjects.isEmpty)
+    #expect(!space.owner.isCheckpointDue())
+    space.engine.keepObjects([])
+    let missing = try space.owner.inspect(space.engine, &garbage, isCounted: true).missingObjects
+    #expect(missing == Set(space.owner.checkpoints[1].objects) && space.owner.isCheckpointDue(without: missing))
+    #expect(try space.appendCheckpoint())
+    try space.engine.deleteEntries(space.deletableEntries)
+    try space.engine.deleteEntries([space.owner.checkpoints[0].number..<space.owner.checkpoints[0].number + 1])
+    #expect(try Space.secrets(key, in: space.join(1, .member)) == ["x"])
+  }
+
+  /// An owner that has made a checkpoint long ago does not name its parts again: they may be gone.
+  @Test func partsOfEarlierCheckpointsAreNotNamed() throws {
+    var space = try Space()
+    var other = try space.join(1, .owner)
+    try Space.write("user", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    for _ in 0..<3 { #expect(try space.appendCheckpoint()) }
+    let parts = Set(space.owner.checkpoints[1].objects)
+    for _ in 0..<2 {
+      try space.synchronise(&other)
+      #expect(try other.appendCheckpoint(to: space.engine) { _ in })
+    }
+    try space.synchronise(&space.owner)
+    #expect(try space.appendCheckpoint())
+    #expect(parts.isDisjoint(with: space.owner.checkpoints[1].objects))
+  }
+
+  /// Its key is that of an epoch that the others never had.
+  @Test func aLargeValueOfALeftHistoryIsSealedAgain() throws {
+    var space = try Space()
+    var other = try space.join(1, .owner)
+    let third = try space.join(2, .member)
+    try space.synchronise(&other)
+    let fork = FaultyEngine(SeededGenerator(seed: 2))
+    for (number, entry) in space.engine.logs[0].enumerated() { _ = try fork.append(UInt64(number), entry) }
+    // Each history has an epoch 1 of its own.
+    other.remove([third.id])
+    try other.synchronise(with: fork) { _ in }
+    let large = String(repeating: "x", count: Value.maximumInlineCount + 1)
+    let key = try Space.write("large", large, in: &other)
+    try Space.change(key, large + "y", in: &other)
+    try other.synchronise(with: fork) { _ in }
+    space.owner.remove([third.id])
+    try space.synchronise(&space.owner)
+    for (name, object) in fork.objects { try space.engine.put(name, object) }
+    #expect(throws: Halt.replaced) { try space.synchronise(&other) }
+    other = try other.acceptingHistory(of: space.engine)
+    try space.synchronise(&other)
+    try space.synchronise(&space.owner)
+    let late = try space.join(3, .member)
+    for replica in [space.owner, late] {
+      let values = replica.shown(key)?[.secret].map(\.value) ?? []
+      #expect(values.count == 1)
+      let value = try #require(values.first)
+      #expect(try replica.content(of: value) { try space.engine.get($0) }.count == large.utf8.count + 1)
+    }
   }
 
   /// Garbage, and a true entry that was copied to another number.
@@ -214,8 +317,8 @@ import VaultCore
     try space.synchronise(&space.owner)
     #expect(space.engine.logs[0] == log)
     for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
-    space.engine.delete(space.owner.deletableEntries)
-    #expect(!space.engine.deleted.isEmpty)
+    try space.engine.deleteEntries(space.deletableEntries)
+    #expect(space.engine.deleted[0]?.isEmpty == false)
     try space.synchronise(&other)
     #expect(other.chain == space.owner.chain && other.halt == nil)
   }
@@ -228,7 +331,7 @@ import VaultCore
       try Space.write("user\(number)", "x", in: &space.owner)
       try space.synchronise(&space.owner)
     }
-    space.engine.delete([behind.count..<behind.count + 1])
+    try space.engine.deleteEntries([behind.count..<behind.count + 1])
     let count = behind.count
     #expect(throws: Halt.entriesMissing) { try space.synchronise(&behind) }
     #expect(behind.count == count && behind.halt == nil)

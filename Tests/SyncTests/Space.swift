@@ -34,6 +34,9 @@ struct Space {
     try next.synchronise(with: engine) { _ in }
   }
 
+  /// Those in front of the last but one checkpoint.
+  var deletableEntries: [Range<UInt64>] { owner.deletableEntries(before: owner.checkpoints[0].number) }
+
   mutating func appendCheckpoint() throws -> Bool { try owner.appendCheckpoint(to: engine) { _ in } }
 
   static func content(_ account: String, label: String = "", group: AccessGroup = .standard) throws -> ItemContent {

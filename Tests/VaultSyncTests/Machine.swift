@@ -41,6 +41,9 @@ final class MemoryEngine: Engine, @unchecked Sendable {
   private let lock = NSRecursiveLock()
   var log: [[UInt8]] = []
   var objects: [ObjectName: [UInt8]] = [:]
+  /// The numbers of the entries that were deleted.
+  var deleted: Set<UInt64> = []
+  var refusesDeletions = false
   /// Whether this device gets them.
   var givesObjects = true
   let crash: CrashPoint
@@ -57,7 +60,11 @@ final class MemoryEngine: Engine, @unchecked Sendable {
     try crash.step()
     shared.lock.lock()
     defer { shared.lock.unlock() }
-    guard shared.log.count >= number else { return .shorter }
+    guard shared.log.count >= number, number == 0 || !shared.deleted.contains(number - 1) else { return .shorter }
+    if shared.deleted.remove(number) != nil {
+      shared.log[Int(number)] = entry
+      return .made
+    }
     guard shared.log.count == number else { return .taken }
     shared.log.append(entry)
     try crash.step()
@@ -69,7 +76,8 @@ final class MemoryEngine: Engine, @unchecked Sendable {
     shared.lock.lock()
     defer { shared.lock.unlock() }
     guard number < shared.log.count else { return [] }
-    return shared.log.enumerated().dropFirst(Int(number)).prefix(limit).map { NumberedEntry(UInt64($0.offset), $0.element) }
+    let entries = shared.log.enumerated().dropFirst(Int(number)).filter { !shared.deleted.contains(UInt64($0.offset)) }
+    return entries.prefix(limit).map { NumberedEntry(UInt64($0.offset), $0.element) }
   }
 
   func put(_ name: ObjectName, _ object: [UInt8]) throws {
@@ -81,6 +89,23 @@ final class MemoryEngine: Engine, @unchecked Sendable {
     try crash.step()
     guard givesObjects else { throw CrashPoint.Crash() }
     return shared.objects[name]
+  }
+
+  func names(after last: ObjectName?) throws -> [ObjectName] {
+    try crash.step()
+    guard givesObjects else { throw CrashPoint.Crash() }
+    return Array(shared.objects.keys.filter { name in last.map { $0 < name } ?? true }.sorted().prefix(2))
+  }
+
+  func delete(_ names: [ObjectName]) throws {
+    try crash.step()
+    guard !shared.refusesDeletions else { throw CrashPoint.Crash() }
+    for name in names { shared.objects[name] = nil }
+  }
+
+  func deleteEntries(_ ranges: [Range<UInt64>]) throws {
+    try crash.step()
+    for range in ranges { shared.deleted.formUnion(range.clamped(to: 0..<UInt64(shared.log.count))) }
   }
 }
 

@@ -137,15 +137,17 @@ extension Machine {
     try machine.session().noteMeeting(of: "c")
     let state = try machine.session().state
     #expect(state.settings.allowed == ["a", "b"] && state.settings.met == ["c"])
-    // Files of former versions have no notes, which are 13 bytes without content, and no settings, which are 9.
+    // Files of former versions have no looks, which are 24 bytes without content, no notes, 13, and no settings, 9.
     let bytes = try LocalState(state.replica, engine: "e").header().secret.copyIntoUnprotectedBytes()
     func header(_ version: UInt8, cut count: Int = 0) throws -> LocalState.Header {
       try LocalState.Header(reading: LockedBytes(Secret(testing: [version] + bytes.dropFirst().dropLast(count))))
     }
-    for (version, count): (UInt8, Int) in [(1, 22), (2, 13), (3, 0)] {
+    for (version, count): (UInt8, Int) in [(1, 46), (2, 37), (3, 24), (4, 0)] {
       let former = try header(version, cut: count)
-      #expect(former.engine == "e" && former.settings == SettingsShare() && former.notes == SyncNotes())
+      #expect(
+        former.engine == "e" && former.settings == SettingsShare() && former.notes == SyncNotes()
+          && former.garbage == GarbageCollection() && former.lastInspection == 0)
     }
-    #expect(throws: VoidCause.form) { try header(4) }
+    #expect(throws: VoidCause.form) { try header(5) }
   }
 }

@@ -2,12 +2,26 @@ package import SecretMemory
 package import VaultCore
 
 /// The name of an object: HASH of its bytes.
-package struct ObjectName: Hashable, Sendable {
+package struct ObjectName: Hashable, Comparable, Sendable {
+  /// The most names of one page of an engine.
+  package static let pageCount = 10_000
+
   package let digest: Digest
 
   package init(digest: Digest) { self.digest = digest }
 
   package init(of object: [UInt8]) { digest = Digest(Digest.hash(object, byteCount: Digest.byteCount)) ?? .zero }
+
+  /// - Returns: nil unless there are 64 digits, the lower ones of hexadecimal numbers.
+  package init?(hexadecimal text: String) {
+    let digits = Array(text.utf8)
+    let bytes = stride(from: 0, to: digits.count - 1, by: 2)
+      .compactMap { UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16) }
+    guard let digest = Digest(bytes) else { return nil }
+    self.init(digest: digest)
+    // A number may have a sign.
+    guard hexadecimal == text else { return nil }
+  }
 
   /// 64 digits, as an engine names it.
   package var hexadecimal: String {
@@ -16,6 +30,10 @@ package struct ObjectName: Hashable, Sendable {
 
   package static func == (left: ObjectName, right: ObjectName) -> Bool { left.digest == right.digest }
   package func hash(into hasher: inout Hasher) { hasher.combine(digest.bytes) }
+
+  package static func < (left: ObjectName, right: ObjectName) -> Bool {
+    left.digest.bytes.lexicographicallyPrecedes(right.digest.bytes)
+  }
 }
 
 /// The value of a register.

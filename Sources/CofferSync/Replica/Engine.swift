@@ -6,6 +6,32 @@ package protocol Engine: AnyObject {
   func read(from number: UInt64, limit: Int) throws -> [NumberedEntry]
   func put(_ name: ObjectName, _ object: [UInt8]) throws
   func get(_ name: ObjectName) throws -> [UInt8]?
+  /// The names of objects, ascending: at most `ObjectName.pageCount` behind a name, or from the first one on. Empty at the end.
+  func names(after name: ObjectName?) throws -> [ObjectName]
+  /// Deletes those of the objects that are there.
+  func delete(_ names: [ObjectName]) throws
+  /// Deletes those of the entries that are there.
+  func deleteEntries(_ ranges: [Range<UInt64>]) throws
+}
+
+extension Engine {
+  /// The names that one look reads: an engine that never ends does not hold the caller.
+  private static var nameLimit: Int { 1_000_000 }
+
+  /// - Returns: nil if there are too many, or if the engine repeats itself.
+  package func allNames() throws -> Set<ObjectName>? {
+    var names: Set<ObjectName> = []
+    var last: ObjectName?
+    while true {
+      let page = try self.names(after: last)
+      guard !page.isEmpty else { return names }
+      for name in page {
+        guard last.map({ $0 < name }) ?? true, names.count < Self.nameLimit else { return nil }
+        names.insert(name)
+        last = name
+      }
+    }
+  }
 }
 
 package struct NumberedEntry: Equatable, Sendable {

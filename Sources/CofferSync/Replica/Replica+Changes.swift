@@ -133,16 +133,17 @@ extension Replica {
 
   /// Values that were sealed under a key of a removed device, and that no read has shown, are sealed anew. The new operation
   /// replaces the former one too, in case the engine has that, and later ones replace both.
-  mutating func renewObjects() throws {
+  /// - Parameter open: Returns the content of an object that is sealed again; nil for one that stays.
+  mutating func renewObjects(_ open: (Operation, [UInt8]) throws -> LockedBytes?) throws {
     var renewed: [Identifier: Identifier] = [:]
-    for index in pending.indices where pending[index].operation.author == id {
+    for index in pending.indices {
       let old = pending[index].operation
       var hasChanged = false
       var parts = try old.parts.map { part in
         let more = part.replaced.compactMap { renewed[$0] }
         hasChanged = hasChanged || !more.isEmpty
         guard case .object(let name, _, let setting) = part.value, let sealed = uploads[name],
-          let content = try sealer.open(sealed)
+          let content = try open(old, sealed)
         else { return (part.register, part.replaced + more, part.value) }
         hasChanged = true
         uploads[name] = nil

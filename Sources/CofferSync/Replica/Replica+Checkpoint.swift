@@ -5,9 +5,11 @@ extension Replica {
   package static let checkpointInterval: UInt64 = 1024
 
   /// Whether this device may make a checkpoint, and one is due.
-  package var isCheckpointDue: Bool {
-    membership[id]?.role == .owner && halt == nil
-      && count - (checkpoints.last.map { $0.number + 1 } ?? 0) >= Self.checkpointInterval
+  /// - Parameter missing: Objects that the engine has lost: a checkpoint with one of them is of no use.
+  package func isCheckpointDue(without missing: Set<ObjectName> = []) -> Bool {
+    guard membership[id]?.role == .owner, halt == nil else { return false }
+    return count - (checkpoints.last.map { $0.number + 1 } ?? 0) >= Self.checkpointInterval
+      || checkpoints.last.map { !missing.isDisjoint(with: $0.objects) } ?? false
   }
 
   /// Stores the state and appends a checkpoint of it.
@@ -39,25 +41,30 @@ extension Replica {
     return true
   }
 
-  /// The numbers of the entries that no device needs: they are before the last but one checkpoint, and do not prove the members. The
-  /// caller deletes them when it has seen that checkpoint for 30 days.
-  package var deletableEntries: [Range<UInt64>] {
-    guard checkpoints.count == 2 else { return [] }
+  /// The numbers of the entries that no device needs: they are before the last but one checkpoint, or an earlier one, and do not prove the
+  /// members.
+  /// - Parameters:
+  ///   - checkpoint: The number of the checkpoint.
+  ///   - first: Those before it were deleted.
+  func deletableEntries(before checkpoint: UInt64, from first: UInt64 = 0) -> [Range<UInt64>] {
     var ranges: [Range<UInt64>] = []
-    var start: UInt64 = 0
-    for end in linkedNumbers.sorted().filter({ $0 < checkpoints[0].number }) + [checkpoints[0].number] {
+    var start = first
+    for end in linkedNumbers.sorted().filter({ first <= $0 && $0 < checkpoint }) + [checkpoint] {
       if start < end { ranges.append(start..<end) }
       start = end + 1
     }
     return ranges
   }
 
-  /// The objects that a device may need. The caller deletes others when it has seen for 7 days that they are not among them.
-  package var neededObjects: Set<ObjectName> {
-    var names = Set(checkpoints.flatMap(\.objects)).union(namedObjects.map(\.name)).union(uploads.keys)
-    for entity in state.entities.values {
+  /// The objects that a device may need.
+  var neededObjects: Set<ObjectName> {
+    Set(checkpoints.flatMap(\.objects)).union(namedObjects.map(\.name)).union(uploads.keys).union(presentObjects)
+  }
+
+  /// The objects that a new device needs: the values that no write has replaced, and the last checkpoint.
+  var presentObjects: Set<ObjectName> {
+    state.entities.values.reduce(into: Set(checkpoints.last?.objects ?? [])) { names, entity in
       names.formUnion(Register.allCases.flatMap { entity[$0].compactMap(\.value.object) })
     }
-    return names
   }
 }

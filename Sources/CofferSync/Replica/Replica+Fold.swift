@@ -40,7 +40,9 @@ extension Replica {
       next.position.epoch += 1
       next.membership.apply(payload)
       next.awaitedRemovals.subtract(removed)
-      try next.renewObjects()
+      // The device that is removed has the former key.
+      let sealer = sealer
+      try next.renewObjects { operation, object in operation.author == id ? try sealer.open(object) : nil }
       self = next
     } else {
       membership.apply(payload)
@@ -86,6 +88,9 @@ extension Replica {
     state.age()
     checkpoints = checkpoints.suffix(1) + [Checkpoint(number: position.number, objects: objects)]
     if checkpoints.count == 2 { namedObjects.removeAll { $0.number < checkpoints[0].number } }
+    // Parts of an earlier one may have been deleted.
+    let names = Set(checkpoints.flatMap(\.objects))
+    partNames = partNames.filter { names.contains($0.value) }
     try completePending(from: before)
   }
 

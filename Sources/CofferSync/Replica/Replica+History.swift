@@ -46,6 +46,9 @@ extension Replica {
         uploads[name] = try engine.get(name)
       }
     }
+    // Other devices do not have the keys of epochs that only the former history had.
+    let (sealer, formerSealer) = (sealer, former.sealer)
+    try renewObjects { _, object in try sealer.open(object) == nil ? try formerSealer.open(object) : nil }
   }
 
   /// The devices that made operations, by the dots of these, as far as entries are kept.

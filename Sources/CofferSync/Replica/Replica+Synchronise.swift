@@ -14,24 +14,35 @@ extension Replica {
   /// - Throws: `Halt`, the errors of the engine, of `commit` and of the machine.
   package mutating func synchronise(with engine: any Engine, commit: (Replica) throws -> Void) throws {
     if let halt { throw halt }
-    do {
-      try readAll(from: engine, commit)
-      guard !membership.removed.contains(id) else { throw Halt.removed }
+    try noting { replica in
+      try replica.readAll(from: engine, commit)
+      guard !replica.membership.removed.contains(replica.id) else { throw Halt.removed }
       for _ in 0..<Self.appendLimit {
-        guard let entry = try nextEntry() else { return }
-        // An entry that is appended must be pending after a crash too.
-        try commit(self)
-        try upload(to: engine)
-        let before = count
-        if try engine.append(count, entry) == .shorter { try restore(engine) }
-        try readAll(from: engine, commit)
-        // The engine does not show it: another call may.
-        guard count > before else { return }
+        guard try replica.appendNext(to: engine, commit) else { return }
       }
+    }
+  }
+
+  /// Notes the error after which nothing goes on until the person accepts the history of the engine.
+  mutating func noting<Result>(_ body: (inout Replica) throws -> Result) throws -> Result {
+    do {
+      return try body(&self)
     } catch let halt as Halt {
       if halt.isFinal { self.halt = halt }
       throw halt
     }
+  }
+
+  /// - Returns: False if there is nothing to append, or if the engine does not show it: another call may.
+  private mutating func appendNext(to engine: any Engine, _ commit: (Replica) throws -> Void) throws -> Bool {
+    guard let entry = try nextEntry() else { return false }
+    // An entry that is appended must be pending after a crash too.
+    try commit(self)
+    try upload(to: engine)
+    let before = count
+    if try engine.append(count, entry) == .shorter { try restore(engine, from: kept.first?.number ?? 0) }
+    try readAll(from: engine, commit)
+    return count > before
   }
 
   /// Whether there is something to append.
@@ -60,12 +71,12 @@ extension Replica {
         // The end, but for entries that are not of the log. An engine without the last entry was put back.
         if hasLast || hasRestored { return }
         hasRestored = true
-        try restore(engine)
+        try restore(engine, from: kept.first?.number ?? 0)
         continue
       }
       if try fold(batch), !hasCompared {
         hasCompared = true
-        try compare(with: engine)
+        _ = try numbers(in: engine, from: kept.first?.number ?? 0)
       }
       try commit(self)
     }
@@ -85,45 +96,6 @@ extension Replica {
 
   private func isOfLaterEpoch(_ bytes: [UInt8]) -> Bool {
     do { return try SealedEntry(parsing: bytes).epoch > epoch } catch { return false }
-  }
-
-  private func isKept(_ entry: NumberedEntry) -> Bool {
-    guard let first = kept.first, entry.number >= first.number, entry.number < count else { return true }
-    return kept[Int(entry.number - first.number)].bytes == Array(entry.bytes.prefix(SealedEntry.maximumByteCount + 1))
-  }
-
-  /// Compares all kept entries with those of the engine.
-  /// - Returns: The number of the first one that it lacks; nil if it has all.
-  /// - Throws: `replaced`.
-  @discardableResult
-  private func compare(with engine: any Engine) throws -> UInt64? {
-    guard var next = kept.first?.number else { return nil }
-    while next < count {
-      let batch = try engine.read(from: next, limit: Self.batchCount).prefix { $0.number < count }
-      for entry in batch {
-        guard isKept(entry) else { throw Halt.replaced }
-        guard entry.number == next else { return next }
-        next += 1
-      }
-      guard !batch.isEmpty else { return next }
-    }
-    return nil
-  }
-
-  /// The engine has less than before: appends what is missing, byte for byte.
-  private mutating func restore(_ engine: any Engine) throws {
-    guard let first = kept.first else { throw Halt.entriesMissing }
-    guard let missing = try compare(with: engine) else { return }
-    // Without an entry in common it may be another log.
-    guard missing > first.number || missing == 0 else { throw Halt.entriesMissing }
-    for entry in kept[Int(missing - first.number)...] {
-      switch try engine.append(entry.number, entry.bytes) {
-      case .made: restoredCount += 1
-      // Another device puts them back, too.
-      case .taken: break
-      case .shorter: return
-      }
-    }
   }
 }
 

@@ -14,7 +14,7 @@ final class FaultyEngine: Engine {
   private(set) var logs: [[[UInt8]]] = [[]]
   /// The log that a device sees, by its index, and how many of the last entries it does not see.
   private var views: [Int: (log: Int, lag: Int)] = [:]
-  private var objects: [ObjectName: [UInt8]] = [:]
+  private(set) var objects: [ObjectName: [UInt8]] = [:]
   var isHonest = true
   /// The device that calls.
   var caller = 0
@@ -45,7 +45,12 @@ final class FaultyEngine: Engine {
     makers[entry] = makers[entry] ?? caller
     let log = view().log
     if lies(one: 25) { return .made }
-    guard logs[log].count >= number else { return .shorter }
+    guard logs[log].count >= number, number == 0 || !isDeleted(number - 1, log) else { return .shorter }
+    if isDeleted(number, log) {
+      logs[log][Int(number)] = entry
+      deleted[log]?.remove(number)
+      return .made
+    }
     guard logs[log].count == number else { return .taken }
     logs[log].append(entry)
     if lies(one: 20) { logs[log].append(entry) }
@@ -58,7 +63,7 @@ final class FaultyEngine: Engine {
     try step()
     let view = view()
     let end = max(0, logs[view.log].count - view.lag)
-    let entries = (min(Int(number), end)..<end).lazy.filter { !self.deleted.contains(UInt64($0)) }
+    let entries = (min(Int(number), end)..<end).lazy.filter { !self.isDeleted(UInt64($0), view.log) }
       .map { NumberedEntry(UInt64($0), self.logs[view.log][$0]) }
     return Array((Array(entries) + strays.filter { $0.number >= number }).prefix(limit))
   }
@@ -73,15 +78,34 @@ final class FaultyEngine: Engine {
     return objects[name]
   }
 
-  // MARK: For tests of one case
+  func names(after last: ObjectName?) throws -> [ObjectName] {
+    try step()
+    return Array(objects.keys.filter { name in last.map { $0 < name } ?? true }.sorted().prefix(100))
+  }
 
-  private(set) var deleted: Set<UInt64> = []
+  func delete(_ names: [ObjectName]) throws {
+    try step()
+    for name in names { objects[name] = nil }
+  }
+
+  func deleteEntries(_ ranges: [Range<UInt64>]) throws {
+    try step()
+    let log = view().log
+    for range in ranges { deleted[log, default: []].formUnion(range.clamped(to: 0..<UInt64(logs[log].count))) }
+  }
+
+  /// The numbers of the entries that were deleted, by log.
+  private(set) var deleted: [Int: Set<UInt64>] = [:]
+
+  private func isDeleted(_ number: UInt64, _ log: Int) -> Bool { deleted[log]?.contains(number) ?? false }
+
+  // MARK: For tests of one case
 
   /// Entries behind a gap, in order: a program that writes to the engine has made them.
   var strays: [NumberedEntry] = []
 
   func cut(to count: Int) { logs[0].removeLast(logs[0].count - count) }
-  func delete(_ ranges: [Range<UInt64>]) { for range in ranges { deleted.formUnion(range) } }
+  func replace(_ number: Int, by entry: [UInt8]) { logs[0][number] = entry }
   func keepObjects(_ names: Set<ObjectName>) { objects = objects.filter { names.contains($0.key) } }
 
   // MARK: Faults that need no keys
@@ -93,6 +117,7 @@ final class FaultyEngine: Engine {
     let common = Array(logs[source].prefix(cut))
     // A fork may end as the other history does.
     let tail = Bool.random(using: &random) ? logs[source].dropFirst(cut + 1) : []
+    deleted[logs.count] = deleted[source]?.filter { $0 < cut }
     logs.append(tail.isEmpty ? common : common + [garbage()] + tail)
     for device in 0..<devices where Bool.random(using: &random) { views[device] = (logs.count - 1, 0) }
   }
@@ -111,6 +136,7 @@ final class FaultyEngine: Engine {
   func restore() {
     let log = Int.random(in: 0..<logs.count, using: &random)
     logs[log].removeLast(min(logs[log].count - 1, Int.random(in: 0...5, using: &random)))
+    deleted[log] = deleted[log]?.filter { $0 < logs[log].count }
   }
 
   /// Appends what a program without keys can make: noise, an old entry, an entry with a changed byte, a header that fits.
@@ -148,7 +174,8 @@ final class FaultyEngine: Engine {
 
   /// From now on there is one log, and it is what it seems.
   func becomeHonest() {
-    logs = [logs[Int.random(in: 0..<logs.count, using: &random)]]
+    let log = Int.random(in: 0..<logs.count, using: &random)
+    (logs, deleted) = ([logs[log]], [0: deleted[log] ?? []])
     (views, isHonest, callsUntilCrash) = ([:], true, nil)
   }
 }

@@ -10,7 +10,7 @@ enum Flaw: CaseIterable {
   case lastWriterWins
   /// The operations of a history that was left are not appended again.
   case noResending
-  /// No rejoin is appended.
+  /// No rejoin is appended, and no device looks at all of the log.
   case noMarker
   /// Devices that were removed stay members.
   case noMemberCheck
@@ -26,6 +26,8 @@ final class SimulatedDevice {
   private(set) var replica: Replica
   /// The state in the vault.
   private var committed: Replica
+  /// An engine that lies about the log makes each device delete the objects of the others.
+  var garbage = GarbageCollection(entryLooks: 1, objectLooks: .max)
 
   init(_ index: Int, _ replica: Replica, flaw: Flaw?) {
     (self.index, self.identity, self.flaw) = (index, replica.identity, flaw)
@@ -78,6 +80,7 @@ final class SimulatedDevice {
     try fold()
     for _ in 0..<8 {
       guard let entry = try replica.nextEntry() else { return }
+      try replica.upload(to: engine)
       _ = try engine.append(replica.count, entry)
       try fold()
     }
@@ -113,6 +116,26 @@ final class SimulatedDevice {
     } catch is Halt {
     }
     commit(replica)
+  }
+
+  /// A day has passed for it.
+  /// - Returns: As `synchronise`.
+  @discardableResult
+  func inspect(_ engine: FaultyEngine) throws -> Bool {
+    guard replica.isMember, replica.halt == nil, flaw != .noMarker else { return true }
+    engine.caller = index
+    do {
+      let inspection = try replica.inspect(engine, &garbage, isCounted: true)
+      if inspection.undeleted is FaultyEngine.Crash { try crash() }
+    } catch is FaultyEngine.Crash {
+      try crash()
+    } catch is FaultyEngine.Outage {
+    } catch let halt as Halt {
+      commit(replica)
+      return !halt.isFinal
+    }
+    commit(replica)
+    return true
   }
 
   /// Does what the flaw does with a state.

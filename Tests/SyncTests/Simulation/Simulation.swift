@@ -62,7 +62,7 @@ struct Simulation {
     for device in devices { device.removedRecords = records }
   }
 
-  private static func identity(_ index: Int) throws -> DeviceIdentity {
+  static func identity(_ index: Int) throws -> DeviceIdentity {
     let seed = { (byte: UInt8) in try Secret(testing: [UInt8](repeating: byte, count: 31) + [UInt8(index)]) }
     return try DeviceIdentity(signingSeed: seed(1), boxSeed: seed(2), person: index % 3 == 1 ? "ada" : "bob", name: "\(index)")
   }
@@ -91,9 +91,14 @@ struct Simulation {
     var voidEntries = 0
     var refused = 0
     var settled = 0
+    var deletedEntries = 0
+    var deletedObjects = 0
 
     var isComplete: Bool {
-      ![accepted, crashes, forgeries, removals, checkpoints, conflicts, voidEntries, refused, settled].contains(0)
+      ![
+        accepted, crashes, forgeries, removals, checkpoints, conflicts, voidEntries, refused, settled, deletedEntries,
+        deletedObjects,
+      ].contains(0)
     }
 
     static func += (left: inout Coverage, right: Coverage) {
@@ -106,6 +111,8 @@ struct Simulation {
       left.voidEntries += right.voidEntries
       left.refused += right.refused
       left.settled += right.settled
+      left.deletedEntries += right.deletedEntries
+      left.deletedObjects += right.deletedObjects
     }
   }
 
@@ -121,6 +128,7 @@ struct Simulation {
     simulation.engine.becomeHonest()
     let hasSettled = try simulation.settle()
     try simulation.check(hasSettled: hasSettled)
+    if flaw == nil { try simulation.checkLateDevice() }
     simulation.cover()
     return simulation.coverage
   }
@@ -129,7 +137,7 @@ struct Simulation {
 
   mutating func step() throws {
     let device = devices[number(below: devices.count)]
-    switch number(below: 26) {
+    switch number(below: 28) {
     case 0...6: try change(device)
     case 7...13:
       engine.callsUntilCrash = number(below: 6) == 0 ? number(below: 8) : 10_000
@@ -146,7 +154,8 @@ struct Simulation {
     case 21:
       let (target, role) = (devices[number(below: devices.count)].replica.id, Role.allCases[number(below: 2)])
       try device.change { $0.setRole(target, role) }
-    case 22: try device.appendCheckpoint(engine)
+    case 22, 26: try device.appendCheckpoint(engine)
+    case 27: if try !device.inspect(engine), number(below: 2) == 0 { try accept(device) }
     default: try device.crash()
     }
   }
@@ -160,6 +169,8 @@ struct Simulation {
     nextValue += 1
     let isSetting = number(below: 4) == 0
     let value = "v\(nextValue)" + (isSetting ? String(repeating: "x", count: number(below: 400)) : "")
+    // It may lie in an object.
+    let text = value + String(repeating: " ", count: number(below: 12) == 0 ? Value.maximumInlineCount : 0)
     var attributes = Attributes()
     attributes["account"] = .text(name)
     attributes["label"] = .text(value)
@@ -168,7 +179,7 @@ struct Simulation {
     let key = isSetting ? EntityKey(.setting, setting.name.tag) : EntityKey(.item, content.tag)
     let seen = device.replica.shown(key)
     let isDeletion = number(below: 5) == 0 && seen?.exists == true
-    let values = try seen.map { try Self.values($0, key.kind, device.replica.values) } ?? []
+    let values = try seen.map { try self.values($0, key.kind, device.replica) } ?? []
     // A secret alone, or all parts.
     let isEdit = seen?.exists == true && number(below: 2) == 0
     try device.change { replica in
@@ -178,7 +189,7 @@ struct Simulation {
         try replica.write(setting, at: modified)
       } else {
         try replica.write(
-          key.tag, content: isEdit ? nil : content, secret: LockedBytes(Secret(testing: value)), at: modified)
+          key.tag, content: isEdit ? nil : content, secret: LockedBytes(Secret(testing: text)), at: modified)
       }
     }
     guard let operation = device.replica.pending.last?.operation else { return }
@@ -189,13 +200,16 @@ struct Simulation {
   }
 
   /// The values that a person sees: the secrets of an item, or the values of a setting.
-  static func values(_ entity: Entity, _ kind: Kind, _ key: ValueKey) throws -> Set<String> {
+  func values(_ entity: Entity, _ kind: Kind, _ device: Replica) throws -> Set<String> {
     Set(
       try entity[kind == .item ? .secret : .content].map { write in
         switch write.value {
         case .clear(let bytes): String(decoding: try SettingContent(parsing: bytes).value.dropFirst(), as: UTF8.self)
-        case .secret(let secret): String(decoding: try key.open(secret).copyIntoUnprotectedBytes(), as: UTF8.self)
-        case .object: "object"
+        case .secret(let secret): String(decoding: try device.values.open(secret).copyIntoUnprotectedBytes(), as: UTF8.self)
+        case .object(let name, let count, _):
+          String(
+            decoding: try device.resolve(name, count: count) { engine.objects[$0] ?? device.uploads[$0] }.secret
+              .copyIntoUnprotectedBytes().prefix { $0 != 0x20 }, as: UTF8.self)
         }
       })
   }
@@ -234,7 +248,7 @@ struct Simulation {
     var last: [Digest] = []
     for _ in 0..<60 {
       for device in devices {
-        if try !device.synchronise(engine) {
+        if try !device.synchronise(engine) || !device.inspect(engine) {
           // Its entry of this week was before.
           try device.change { $0.wantsPresence = false }
           try accept(device)

@@ -1,0 +1,95 @@
+import VaultCore
+
+/// Entries and objects that an engine has lost, or that no device needs. Section 7.1 of docs/sync-format.md.
+extension Replica {
+  /// The entries and objects that a new device would find missing.
+  package struct Inspection: Sendable {
+    /// Entries that no device that has looked could put back.
+    package var lacksEntries: Bool
+    /// Large values, and parts of the last checkpoint.
+    package var missingObjects: Set<ObjectName> = []
+    /// Why the engine did not delete what no device needs.
+    package var undeleted: (any Error)?
+
+    package init(lacksEntries: Bool = false) { self.lacksEntries = lacksEntries }
+  }
+
+  /// Looks at all entries and at the names of all objects: puts back the entries that the engine lacks, and deletes, as an owner, what was
+  /// not needed for long enough. The caller looks once a day, and before it adds a device.
+  /// - Parameters:
+  ///   - engine: All of its log has been read.
+  ///   - garbage: Counts this look, unless `isCounted` is false.
+  ///   - isCounted: Whether the last look that was counted is at least a day old.
+  /// - Throws: `replaced` if it has another entry than this device; errors of the engine.
+  package mutating func inspect(_ engine: any Engine, _ garbage: inout GarbageCollection, isCounted: Bool) throws -> Inspection {
+    var inspection = Inspection(lacksEntries: try noting { replica in try !replica.restore(engine, from: 0) })
+    // Without all names nothing is known to be missing.
+    guard let names = try engine.allNames() else { return inspection }
+    inspection.missingObjects = presentObjects.subtracting(names)
+    partNames = partNames.filter { !inspection.missingObjects.contains($0.value) }
+    // The role of others at the engine need not allow it.
+    if isCounted, membership[id]?.role == .owner {
+      do { try garbage.look(at: self, names, engine) } catch { inspection.undeleted = error }
+    }
+    return inspection
+  }
+
+  func isKept(_ entry: NumberedEntry) -> Bool {
+    guard let first = kept.first, entry.number >= first.number, entry.number < count else { return true }
+    return kept[Int(entry.number - first.number)].bytes == Array(entry.bytes.prefix(SealedEntry.maximumByteCount + 1))
+  }
+
+  /// The numbers of the entries of the engine, from a number on, and below the count of this device. All that
+  /// are kept are compared.
+  /// - Throws: `replaced`; errors of the engine.
+  func numbers(in engine: any Engine, from start: UInt64) throws -> Set<UInt64> {
+    var (numbers, next) = (Set<UInt64>(), start)
+    while next < count {
+      let batch = try engine.read(from: next, limit: Self.batchCount).prefix { $0.number < count }
+      for entry in batch {
+        guard entry.number >= next else { return numbers }
+        guard isKept(entry) else { throw Halt.replaced }
+        numbers.insert(entry.number)
+        next = entry.number + 1
+      }
+      guard !batch.isEmpty else { break }
+    }
+    return numbers
+  }
+
+  /// Whether a device may need an entry, although others have made a checkpoint.
+  private func isNeeded(_ number: UInt64) -> Bool {
+    number >= checkpoints.first?.number ?? 0 || linkedNumbers.contains(number)
+  }
+
+  /// Appends what the engine lacks of the entries that are kept, byte for byte: all behind its end, and in front of it those that a device
+  /// may need.
+  /// - Parameter start: Entries from this number on are looked for.
+  /// - Returns: Whether it has all of them that a device may need.
+  /// - Throws: `entriesMissing` if it has no entry in common: it may be another log.
+  @discardableResult
+  mutating func restore(_ engine: any Engine, from start: UInt64) throws -> Bool {
+    guard let first = kept.first else { throw Halt.entriesMissing }
+    var there = try numbers(in: engine, from: start)
+    guard there.isEmpty ? first.number == 0 : kept.contains(where: { there.contains($0.number) }) else {
+      throw Halt.entriesMissing
+    }
+    let end = there.max().map { $0 + 1 } ?? 0
+    var rest = kept[...]
+    while let missing = rest.firstIndex(where: { !there.contains($0.number) }) {
+      let run = rest[missing...].prefix { !there.contains($0.number) }
+      rest = rest[run.endIndex...]
+      guard run.contains(where: { $0.number >= end || isNeeded($0.number) }) else { continue }
+      // All of the run: an entry is only appended behind the one before it.
+      for entry in run {
+        let outcome = try engine.append(entry.number, entry.bytes)
+        if outcome == .shorter { break }
+        // Another device puts them back, too.
+        if outcome == .made { restoredCount += 1 }
+        there.insert(entry.number)
+      }
+    }
+    let from = max(start, checkpoints.first?.number ?? 0)
+    return (from..<count).allSatisfy(there.contains) && linkedNumbers.allSatisfy { $0 < start || there.contains($0) }
+  }
+}
