@@ -105,7 +105,7 @@ import Testing
       strace -f -qq -o trace -e trace=rename,renameat2 -e inject=rename,renameat2:signal=SIGSTOP:when=1 coffer sweep home/.ssh/id_rsa --move --force >said 2>other &
       until grep -q 'stopped by SIGSTOP' trace 2>/dev/null || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
       coffer ssh rm id_rsa --force 2>/dev/null; coffer ssh add home/.ssh/id_ed25519 --name id_rsa 2>/dev/null
-      kill -CONT $(sed -n 's/ *--- stopped by SIGSTOP.*//p' trace); wait $!; cat other; ls home/.ssh/id_rsa; coffer ssh rm id_rsa --force 2>/dev/null
+      kill -CONT $(sed -n 's/ *--- stopped by SIGSTOP.*//p' trace); wait $!; sed '/^strace: ptrace(PTRACE_LISTEN/d' other; ls home/.ssh/id_rsa; coffer ssh rm id_rsa --force 2>/dev/null
       PATH=$(dirname "$(command -v coffer)") coffer sweep home/.ssh/id_rsa 2>said | cut -f 4; ln home/.ssh/id_rsa second-name
       coffer sweep home/.ssh/id_rsa --move --force 2>&1 >said; rm second-name
       coffer vault init --vault second --key-file key --no-passphrase 2>/dev/null; coffer sweep --vault second --key-file key home/.ssh/id_rsa --move --force 2>&1 >said; ls home/.ssh/id_rsa; coffer-ssh-agent -k >/dev/null
