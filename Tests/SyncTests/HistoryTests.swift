@@ -323,6 +323,19 @@ import VaultCore
     #expect(other.chain == space.owner.chain && other.halt == nil)
   }
 
+  /// A checkpoint is believed without the entries before it only if these are missing, and not because of garbage far behind it.
+  @Test func aCheckpointBehindNoGapIsProven() throws {
+    var space = try Space()
+    var behind = try space.join(1, .member)
+    try Space.write("user", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    #expect(try space.appendCheckpoint())
+    space.engine.replace(2, by: [7])
+    space.engine.strays = [NumberedEntry(50, [7])]
+    #expect(throws: Halt.forked) { try space.synchronise(&behind) }
+    for replica in [behind, space.owner] { #expect(try replica.acceptingHistory(of: space.engine).checkpoints.isEmpty) }
+  }
+
   /// It is the sign that those before it are missing: a device that took it for garbage would write in their place.
   @Test func anEntryOfAMemberBehindAGapStops() throws {
     var space = try Space()

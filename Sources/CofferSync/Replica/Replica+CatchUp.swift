@@ -39,7 +39,8 @@ extension Replica {
       }
       isErased = proven.isErased
       guard !proven.membership.removed.contains(id) else { throw Halt.removed }
-      if let found {
+      // One in front of the gap is folded with the others: they prove its C.
+      if let found, found.index >= run.endIndex {
         var next = found.replica
         try next.take(entries[found.index], from: engine)
         let run = Self.run(entries[found.index...], from: entries[found.index].number)
