@@ -54,7 +54,7 @@ struct SyncNow: ParsableCommand {
       notes.append("this vault was restored from a backup, or repaired; items that were deleted since then are there again")
     }
     if report.restored > 0 {
-      notes.append("the engine was put back to an earlier state; entries appended again: \(report.restored)")
+      notes.append("the engine had lost entries; appended again: \(report.restored)")
     }
     if report.lacksEntries {
       notes.append("the engine has lost entries that this device does not keep: no device can join unless another one has them")
