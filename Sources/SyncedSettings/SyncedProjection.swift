@@ -115,6 +115,17 @@ package final class SyncedProjection: Sendable {
     }
   }
 
+  /// The value of this machine, if it has the value of a write of the log, or one that was set after that.
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - dot: The dot of the write.
+  /// - Returns: nil if the store has no value, or that of another write.
+  /// - Throws: An error, if values cannot be read.
+  package func value(_ key: String, after dot: [UInt8]) throws(PreferenceError) -> PropertyListValue? {
+    guard SyncedState(try store.state.completeValues()).record(key)?.dot == dot else { return nil }
+    return try store.values.completeValues()[key]
+  }
+
   /// Notes that the log has a value of this device.
   /// - Parameters:
   ///   - key: The key.

@@ -57,6 +57,8 @@ package struct SettingsExchange {
   private let stores: [SyncedProjection]
   private let objects: ObjectSource
   private(set) var report = Report()
+  /// Values of the store that is looked at, which this machine has and the engine has lost.
+  private var lost: [(key: String, value: PropertyListValue?, dot: [UInt8]?)] = []
 
   /// - Parameters:
   ///   - session: A personal space.
@@ -128,6 +130,7 @@ package struct SettingsExchange {
       try exchange.giveBack(refused.filter { $0.name.store.utf8.elementsEqual(name.utf8) }, to: store)
       if exchange.hasMet(store) {
         try exchange.deliver(exchange.changes(for: store, removing: true), .serverChange, to: store)
+        try exchange.send(exchange.lost, of: store)
       } else {
         try exchange.meet(store)
       }
@@ -148,6 +151,7 @@ package struct SettingsExchange {
   private mutating func changes(for store: SyncedProjection, removing: Bool) throws -> [SyncedChange] {
     var changes: [SyncedChange] = []
     var keys: Set<[UInt8]> = []
+    lost = []
     for setting in session.settings(of: name(of: store)) {
       keys.insert(Array(setting.name.key.utf8))
       let value: PropertyListValue
@@ -155,6 +159,11 @@ package struct SettingsExchange {
         guard let read = PropertyListValue(journalBytes: try session.value(of: setting, objects)) else { throw VoidCause.form }
         value = read
       } catch {
+        let dot = setting.write.dot.bytes
+        if case Halt.objectMissing? = error as? Halt, let own = try store.value(setting.name.key, after: dot) {
+          lost.append((setting.name.key, own, dot))
+          continue
+        }
         report.failed.append(("\(setting.name.store) \(setting.name.key)", error))
         continue
       }

@@ -60,6 +60,33 @@ import VaultCore
     #expect(machines[0].engine.shared.log.count == count)
   }
 
+  /// A machine that has the value sends it again, and another one takes it then.
+  @Test func aLargeValueThatTheEngineHasLostComesBack() throws {
+    let machines = try SettingsTests.machines(2)
+    for machine in machines { try Self.pass(machine) }
+    try Self.set(.data([UInt8](repeating: 1, count: 100_000)), "large", on: machines[0])
+    try Self.pass(machines[0])
+    machines[0].engine.shared.objects = [:]
+    let report = try Self.pass(machines[1])
+    #expect(report.failed.count == 1 && report.sent == 0)
+    #expect(try Self.pass(machines[0]).sent == 1)
+    #expect(try Self.pass(machines[1]).received == 1)
+    #expect(try Self.values(machines[0]) == Self.values(machines[1]) && Self.values(machines[1]).keys.sorted() == ["large"])
+    // A value that was changed meanwhile is sent as a change.
+    try Self.set(.data([UInt8](repeating: 2, count: 100_000)), "large", on: machines[0])
+    machines[0].engine.shared.objects = [:]
+    #expect(try Self.pass(machines[0]).sent == 1)
+    #expect(try Self.pass(machines[1]).received == 1)
+    for machine in machines { #expect(try Self.pass(machine).sent == 0) }
+    // A machine that has an earlier value alone sends nothing.
+    try Self.set(.data([UInt8](repeating: 3, count: 100_000)), "large", on: machines[1])
+    try Self.pass(machines[1])
+    machines[0].engine.shared.objects = [:]
+    let other = try Self.pass(machines[0])
+    #expect(other.failed.count == 1 && other.sent == 0)
+    #expect(try Self.pass(machines[1]).sent == 1 && Self.pass(machines[0]).received == 1)
+  }
+
   /// A new machine with values of its own overwrites nothing that the person had.
   @Test func theLogWinsAtTheFirstMeeting() throws {
     let machines = try SettingsTests.machines(2)
