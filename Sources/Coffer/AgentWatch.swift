@@ -1,7 +1,9 @@
+internal import CLinux
 internal import CofferFiles
 internal import CofferRequests
 internal import CofferWire
 internal import SecretMemory
+internal import Synchronization
 
 /// Notices of the agent, over a connection of its own that a thread reads. The agent checks the rights; no caller waits for it.
 final class AgentWatch: ChangeSource {
@@ -27,6 +29,8 @@ private final class AgentWatchReader: Sendable {
   private let socket: AgentSocket
   private let visibility: Visibility?
   private let pending: PendingChanges
+  /// The number of the process that has answered last; 0 before the first.
+  private let agent = Atomic<Int32>(0)
 
   init?(_ socket: AgentSocket, _ visibility: Visibility?, _ pending: PendingChanges) {
     guard let wakeUp = EventNotifier() else { return nil }
@@ -40,11 +44,11 @@ private final class AgentWatchReader: Sendable {
     let first = Result { try connected() }
     return DetachedThread.start("coffer-changes") { [self] in
       do {
-        if let channel = try? first.get() { try read(channel) } else if let error = refusal(first) { throw error }
+        if let (channel, _) = try? first.get() { try read(channel) } else if let error = refusal(first) { throw error }
         while !wakeUp.wait(milliseconds: WireLimits.reconnectMilliseconds).isCalled {
-          guard let channel = try whenThere() else { continue }
+          guard let (channel, isNew) = try whenThere() else { continue }
           // Changes made meanwhile were not delivered.
-          pending.queue.put([.missed])
+          pending.queue.put([.missed] + (isNew ? unlocked() : []))
           try read(channel)
         }
       } catch {
@@ -53,7 +57,13 @@ private final class AgentWatchReader: Sendable {
     }
   }
 
-  private func refusal(_ result: Result<FrameChannel, any Error>) -> KeychainError? {
+  /// The notices that a new agent gave before it was watched: if its vault is open, somebody has unlocked it since it began.
+  private func unlocked() -> [Notice] {
+    guard let status = try? AgentTransport(socket, visibility: visibility).status, status.wasUnlocked else { return [] }
+    return status.isLocked ? [.unlocked, .locked] : [.unlocked]
+  }
+
+  private func refusal(_ result: Result<Connected, any Error>) -> KeychainError? {
     if case .failure(let error as KeychainError) = result, ![.agent, .agentNotAnswering].contains(error.code) {
       error
     } else {
@@ -63,21 +73,27 @@ private final class AgentWatchReader: Sendable {
 
   /// Returns nil if no agent runs.
   /// - Throws: `KeychainError`: what the agent refuses.
-  private func whenThere() throws -> FrameChannel? {
+  private func whenThere() throws -> Connected? {
     let result = Result { try connected() }
     if let error = refusal(result) { throw error }
     return try? result.get()
   }
 
-  /// A connection on which the agent has begun to tell.
-  /// - Throws: `KeychainError`; what goes wrong on the way.
-  private func connected() throws -> FrameChannel { try visibility?.shown { try identified() } ?? identified() }
+  /// A connection on which the agent has begun to tell, and whether it is another agent than the last one.
+  private typealias Connected = (channel: FrameChannel, isNew: Bool)
 
-  private func identified() throws -> FrameChannel {
+  /// - Throws: `KeychainError`; what goes wrong on the way.
+  private func connected() throws -> Connected { try visibility?.shown { try identified() } ?? identified() }
+
+  private func identified() throws -> Connected {
     let channel = try socket.connected()
+    // The kernel names who answers: the socket itself may be the service manager's.
+    _ = coffer_pass_credentials(channel.descriptor)
+    var process: Int32 = 0
     func first() throws -> [Notice]? {
       try channel.send(Request.session(.watch).frame(request: 1))
       try socket.awaitAnswer(channel, WireLimits.frameMilliseconds)
+      process = coffer_next_sender(channel.descriptor)
       return try notices(channel)
     }
     let told: [Notice]?
@@ -90,7 +106,7 @@ private final class AgentWatchReader: Sendable {
     guard let notices = told, notices.isEmpty else {
       throw KeychainError(.agent, "no answer")
     }
-    return channel
+    return (channel, agent.exchange(process, ordering: .relaxed) != process)
   }
 
   /// Until the agent closes, or the last listener is gone.

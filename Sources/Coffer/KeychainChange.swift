@@ -11,7 +11,7 @@ public enum KeychainChange: Hashable, Sendable {
   case removed(Reference)
   /// The keychain was locked.
   case locked
-  /// The keychain was unlocked.
+  /// The keychain was unlocked. Through an agent also if the owner has proven a credential while it was open.
   case unlocked
   /// More has happened than is told: read again all that you keep a copy of, `isLocked` too.
   case missed
@@ -37,7 +37,8 @@ extension Keychain {
   /// - A slow reader delays nothing: if more than 255 changes wait, they are replaced by `missed`.
   /// - Changes of other processes in the vault's own file, and not through the agent, are `missed`: delivered when this
   ///   keychain, or another program that uses the agent, makes its next request; by an unlocked agent within a minute.
-  /// - If the agent ends and another one starts, it is `missed`.
+  /// - If the agent ends and another one starts, it is `missed`; and `unlocked`, if that one was unlocked before this keychain has
+  ///   found it.
   ///
   /// Rights are checked at delivery, so a revoked grant ends the changes of its group. The sequence ends when its task is
   /// cancelled. It throws `missingEntitlement` or `appNotInstalled` if the caller may not watch, or not any more; `integrity`, …

@@ -88,7 +88,7 @@ package final class AgentVault: @unchecked Sendable {
     return try put(opened)
   }
 
-  /// From now on it is this one.
+  /// From now on it is this one. Also if one is open, `unlocked` is told: watchers may have marked something as locked until then.
   /// - Returns: As `unlock`.
   /// - Throws: `storage` with the cause `maintenance`.
   func put(_ vault: consuming Vault) throws -> UInt64 {
@@ -96,7 +96,7 @@ package final class AgentVault: @unchecked Sendable {
     return try threadLock.withLock {
       try checkServes()
       lookForNewKeys()
-      if isLocked { board.tell(.unlocked) }
+      board.tell(.unlocked)
       swap(&self.vault, &vault)
       reopening.isDue = false
       publish()

@@ -942,18 +942,22 @@ def signalled():
 
 
 def marked():
-    """A mark of Lock goes with the next unlock of the vault."""
+    """A mark of Lock goes with the next unlock of the vault, also if it is open, and of an agent that was started anew."""
     connection = bus()
     login = ROOT + "/collection/login"
-    service(connection, "Lock", "ao", [login])
-    refused(".IsLocked", lambda: create(connection, plain(connection), {}, b""))
     changed = []
     listen(connection, "CollectionChanged", changed)
     GLib.timeout_add(100, lambda: True)
-    coffer = lambda *words: subprocess.run(["coffer", "vault", *words], check=True, stdin=subprocess.DEVNULL)
-    coffer("lock")
-    coffer("unlock", "--key-file", "key")
-    until(lambda: changed and get(connection, login, "Collection", "Locked") == 0)
+    coffer = lambda *words: subprocess.run(["coffer", *words], check=True, stdin=subprocess.DEVNULL)
+    mark = lambda: service(connection, "Lock", "ao", [login])
+    lock, stop = lambda: coffer("vault", "lock"), lambda: coffer("agent", "stop")
+    for steps in [[mark, lock], [mark], [mark, stop], [stop, mark]]:
+        for step in steps:
+            step()
+        refused(".IsLocked", lambda: create(connection, plain(connection), {}, b""))
+        changed.clear()
+        coffer("vault", "unlock", "--key-file", "key")
+        until(lambda: changed and get(connection, login, "Collection", "Locked") == 0)
 
 
 def fast(body):
