@@ -43,6 +43,11 @@ func program(of process: Int32) -> String {
   return String(decoding: path.prefix(max(0, length)).map { UInt8(bitPattern: $0) }.prefix { $0 != 10 }, as: UTF8.self)
 }
 
+func isSocket(_ descriptor: Int32) -> Bool {
+  var status = stat()
+  return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+}
+
 func isAsked(_ option: String, _ body: (Bus) throws -> Void) throws {
   guard CommandLine.arguments.dropFirst().elementsEqual([option]) else { return }
   try body(try Bus())
@@ -75,7 +80,10 @@ do {
     if let process = try bus.owner(of: Service.name) { say("\(process) \(program(of: process))", to: STDOUT_FILENO) }
   }
   try isAsked("--reload") { try $0.readServices() }
-  if CommandLine.arguments.last == "--provider", let socket = OwnedDescriptor(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) {
+  if CommandLine.arguments.last == "--provider" {
+    guard isSocket(STDIN_FILENO), let socket = OwnedDescriptor(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)) else {
+      fail("--provider: standard input is not a socket", Status.usage)
+    }
     Hardening.hide()
     try ProviderBridge(socket).run(program: program(of:))
     exit(0)

@@ -29,6 +29,12 @@ import VaultCore
     #expect(state.catalog { Self.catalog("newer") }.collections[0].label == "new")
   }
 
+  /// Clients show the texts of errors to people.
+  @Test(arguments: KeychainError.Code.Kind.allCases) func anErrorIsASentence(kind: KeychainError.Code.Kind) {
+    let text = BusError(KeychainError(KeychainError.Code(kind))).text
+    #expect(text.first?.isUppercase ?? false && text.contains(" ") && !text.contains(kind.rawValue + ":"), "\(text)")
+  }
+
   /// An item of the collection `session` that is removed while it is changed does not come back.
   @Test func anItemThatIsRemovedWhileItIsChangedIsGone() throws {
     let items = TemporaryItems()

@@ -168,7 +168,7 @@ import Testing
       """
       \(Self.unlocked)
       second() { coffer-secrets "$@" >told 2>&1; code=$?; sed "s|: [^ ]*/coffer-secrets, process $secrets,|: PROGRAM|" told; echo $code; }
-      second; second --replace; second --ready-fd x; second --no; second --owner --replace
+      second; second --replace; second --ready-fd x; second --no; second --owner --replace; second --provider
       kill $bus; wait $secrets; echo $?; coffer agent stop
       """)
     let taken =
@@ -177,7 +177,8 @@ import Testing
       output == taken + "12\n" + taken + "12\n"
         + "coffer-secrets: --ready-fd: takes the number of an open descriptor\n2\n"
         + "coffer-secrets: usage: coffer-secrets [--replace] [--ready-fd N] | --owner | --reload | --provider\n2\n"
-        + "coffer-secrets: usage: coffer-secrets [--replace] [--ready-fd N] | --owner | --reload | --provider\n2\n12\n",
+        + "coffer-secrets: usage: coffer-secrets [--replace] [--ready-fd N] | --owner | --reload | --provider\n2\n"
+        + "coffer-secrets: --provider: standard input is not a socket\n2\n12\n",
       "\(output)")
   }
 

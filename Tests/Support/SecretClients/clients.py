@@ -676,7 +676,7 @@ def of_another_user():
 def sorted_out(refusals, late):
     """For errors. An agent that a busy machine has stopped for seconds does not answer, and then fewer calls wait."""
     def take(error):
-        assert error.get_dbus_name().endswith(".LimitsExceeded") or "agentNotAnswering" in str(error), error
+        assert error.get_dbus_name().endswith(".LimitsExceeded") or "does not answer" in str(error), error
         (refusals if error.get_dbus_name().endswith(".LimitsExceeded") else late).append(error)
     return take
 
@@ -782,6 +782,9 @@ def elements():
     refused(".LimitsExceeded", lambda: service(connection, "SearchItems", "a{ss}", {str(n): "v" * 65536 for n in range(300)}))
 
 
+TOO_LONG = "A label, an attribute, a type of the content or a secret is too long for the vault"
+
+
 def limits():
     """Those that neither the vault nor another limit would hold."""
     connection = bus()
@@ -804,7 +807,10 @@ def limits():
         return service(connection, "CreateCollection", "a{sv}s", properties, alias)[0]
     for alias in ["a/b", "b" * 65]:
         refused(".InvalidArgs", lambda: made("L", alias))
-    refused(".LimitsExceeded", lambda: made("l" * 65537, ""))
+    error = refused(".LimitsExceeded", lambda: made("l" * 65537, ""))
+    assert error.get_dbus_message() == TOO_LONG, error
+    error = refused(".LimitsExceeded", lambda: create(connection, session, {}, b"", type="t" * 65537))
+    assert error.get_dbus_message() == TOO_LONG, error
     made("l" * 65536, "b" * 64)
     refused(".NoSuchObject", lambda: get(connection, login + "/" + "i" * 2000, "Item", "Label"))
 
