@@ -119,9 +119,10 @@ extension Service {
       let content = try ItemStore.Content(arguments[0].dictionary)
       let (reference, path) = try store.create(
         content, sent.secret, contentType: sent.contentType, in: collection.name, replaces: replaces)
+      let isKnown = state.path(of: reference) != nil
       state.handOut(reference, path)
       // The agent tells of the others.
-      if collection.name == Collection.sessionName { created(path, in: collection.name) }
+      if collection.name == Collection.sessionName { kept(path, isKnown: isKnown, store) }
       return [.path(path), .path(ObjectPath.none)]
     case "Delete":
       try checkUnlocked(collection, store)
@@ -132,6 +133,13 @@ extension Service {
       return [.path(ObjectPath.none)]
     default: throw BusError.unknownMethod(invocation.method.name)
     }
+  }
+
+  /// Tells of an item of the collection `session`: one that clients know has been replaced.
+  private func kept(_ path: String, isKnown: Bool, _ store: ItemStore) {
+    guard isKnown else { return created(path, in: Collection.sessionName) }
+    // One that is gone by now was told of as deleted.
+    if case .item(_, let id)? = ObjectPath(path), let item = try? store.temporary.item(id) { changed(item) }
   }
 
   private struct Sent: ~Copyable {

@@ -434,12 +434,17 @@ def temporary():
     session, mine = plain(connection), plain(other)
     path = ROOT + "/collection/session"
     created, changed, deleted = [], [], []
+    GLib.timeout_add(100, lambda: True)
     for member, found in [("ItemCreated", created), ("ItemChanged", changed), ("ItemDeleted", deleted)]:
         listen(connection, member, found, path=path)
     assert service(connection, "ReadAlias", "s", "session") == path
     item = create(connection, session, {"t": "1"}, b"one", collection=path)
     assert item.startswith(path + "/") and value(other, mine, ROOT + "/aliases/session/" + item.split("/")[-1]) == b"one"
+    until(lambda: created)
     assert create(connection, session, {"t": "1"}, b"two", replace=True, collection=path, label="M") == item
+    # One that is replaced is not a new one.
+    until(lambda: changed or len(created) > 1)
+    assert changed[0][1] == (item,) and len(created) == 1, created
     second = create(connection, session, {"t": "1", "u": "2"}, b"three", replace=True, collection=path, type="text/x")
     assert second != item and secret(connection, session, second)[3] == "text/x"
     kept = create(connection, session, {"t": "1"}, b"kept")
@@ -455,8 +460,7 @@ def temporary():
     assert get(connection, item, "Item", "Attributes") == {"v": "3"} and value(connection, session, item) == b"four"
     call(connection, item, DOMAIN + "Item", "Delete", "")
     refused(".NoSuchObject", lambda: secret(connection, session, item))
-    GLib.timeout_add(100, lambda: True)
-    until(lambda: deleted and len(changed) >= 2 and len(created) >= 2)
+    until(lambda: deleted and len(changed) >= 3 and len(created) >= 2)
     assert deleted[0][1] == (item,)
     # It is on no disk.
     listed = subprocess.run(["coffer", "secret", "list", "--group", "secret-service/session"], stdin=subprocess.DEVNULL,
