@@ -128,8 +128,10 @@ extension Service {
       try checkUnlocked(collection, store)
       guard !collection.isFixed else { throw BusError.notSupported("the collection \(collection.name) stays") }
       let aliases = try catalog(store).aliases.filter { $0.value == collection.name }.map(\.key)
-      try store.removeCollection(collection.name, aliases: aliases)
-      state.forgetCatalog()
+      defer { state.forgetCatalog() }
+      // A refused one keeps its aliases. Those that a kill leaves lead nowhere.
+      try store.removeCollection(collection.name, aliases: [])
+      for alias in aliases { try store.keychain.setAlias(alias, to: nil) }
       return [.path(ObjectPath.none)]
     default: throw BusError.unknownMethod(invocation.method.name)
     }

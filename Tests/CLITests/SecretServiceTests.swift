@@ -38,7 +38,7 @@ import Testing
   @Test(arguments: [
     "secretstorage_client", "keyring_client", "libsecret_client", "attributes", "paths", "sessions", "hostile", "changes",
     "fuzzed", "many", "unread", "hoarded", "temporary", "twins", "crowded", "unknown", "senders", "elements", "limits", "ordered",
-    "threads", "paused", "left_out",
+    "threads", "paused", "left_out", "kept_by_the_owner",
   ])
   func clientsGetWhatTheyExpect(client: String) throws {
     let output = try Self.output("\(Self.unlocked)\nclient \(client); end")

@@ -658,6 +658,24 @@ def refused_secrets():
     assert len(found) == 1 and service(connection, "GetSecrets", "aoo", found, session) == {}
 
 
+def kept_by_the_owner():
+    """Nobody can be asked: a collection whose removal is refused keeps its aliases. One that is removed loses them."""
+    connection = bus()
+    bank = service(connection, "CreateCollection", "a{sv}s", {DOMAIN + "Collection.Label": dbus.String("Bank", variant_level=1)}, "bank")[0]
+    service(connection, "SetAlias", "so", "savings", bank)
+    create(connection, plain(connection), {"a": "b"}, b"1", collection=bank)
+    subprocess.run(["coffer", "bus", "confirm", "Bank", "--key-file", "key"], check=True, stdin=subprocess.DEVNULL)
+    error = refused(".AccessDenied", lambda: call(connection, bank, DOMAIN + "Collection", "Delete", ""))
+    assert error.get_dbus_message() == "The owner has to agree, and cannot be asked here, or has not answered", error
+    aliases = lambda: [service(connection, "ReadAlias", "s", name) for name in ["bank", "savings"]]
+    assert aliases() == [bank, bank], aliases()
+    subprocess.run(["coffer", "bus", "trust", "Bank", "--key-file", "key"], check=True, stdin=subprocess.DEVNULL)
+    call(connection, bank, DOMAIN + "Collection", "Delete", "")
+    made = lambda: service(connection, "CreateCollection", "a{sv}s", {DOMAIN + "Collection.Label": dbus.String("Bank", variant_level=1)}, "")
+    # Also if another collection gets the name.
+    assert made()[0] == bank and aliases() == ["/", "/"], aliases()
+
+
 def made_before():
     service(bus(), "CreateCollection", "a{sv}s", {DOMAIN + "Collection.Label": dbus.String("Mine", variant_level=1)}, "mine")
 
