@@ -39,8 +39,8 @@ package struct Call: Sendable {
   private var clients: Clients?
   private var slots: [OpaquePointer] = unsafe []
   private var waiting: [UInt64: Message] = [:]
-  /// The locked memory of each program's calls that wait.
-  private var held: [String: Int] = [:]
+  /// The content of each program's calls that wait.
+  private var held: [String: Message.Size] = [:]
   private var last: UInt64 = 0
   var hasEnded = false
   private var name = ""
@@ -48,7 +48,8 @@ package struct Call: Sendable {
   private var owners: [String: String] = [:]
 
   /// For each program: the memory that a process may lock is small, and the calls of one program leave room for others.
-  private static let maximumHeldByteCount = 2 * Message.maximumByteCount
+  private static let maximumHeld = Message.Size(
+    arrays: 2 * Message.maximumByteCount, texts: 2 * Message.maximumTextByteCount)
 
   static let daemon = "org.freedesktop.DBus"
 
@@ -127,13 +128,13 @@ package struct Call: Sendable {
     let sender = message.sender
     let body: Result<[Value], BusError>
     do {
-      body = .success(try message.body(limit: Self.maximumHeldByteCount - held[sender, default: 0]))
+      body = .success(try message.body(limit: Self.maximumHeld - held[sender, default: .init()]))
     } catch {
       body = .failure(error as? BusError ?? .limitsExceeded("no memory for the message"))
     }
     last += 1
     waiting[last] = message
-    if message.byteCount > 0 { held[sender, default: 0] += message.byteCount }
+    if message.size != .init() { held[sender, default: .init()] += message.size }
     let path = unsafe Message.text(sd_bus_message_get_path(pointer))
     let member = unsafe Message.text(sd_bus_message_get_member(pointer))
     let names = Set(owners.filter { $0.value == sender }.keys)
@@ -168,7 +169,7 @@ package struct Call: Sendable {
       switch entry {
       case .reply(let number, let result):
         guard let call = waiting.removeValue(forKey: number) else { continue }
-        release(call.byteCount, of: call.sender)
+        release(call.size, of: call.sender)
         guard call.expectsReply else { continue }
         reply(to: call, result)
       case .signal(let signal): send(signal)
@@ -177,9 +178,9 @@ package struct Call: Sendable {
     }
   }
 
-  private func release(_ count: Int, of sender: String) {
+  private func release(_ size: Message.Size, of sender: String) {
     guard let now = held[sender] else { return }
-    held[sender] = now > count ? now - count : nil
+    held[sender] = now == size ? nil : now - size
   }
 
   private func reply(to call: Message, _ result: Result<[Value], BusError>) {

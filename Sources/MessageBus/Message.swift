@@ -14,11 +14,24 @@ import SecretMemory
 
   let pointer: OpaquePointer
   private var count = 0
-  private var textByteCount = 0
   private var hasDescriptor = false
-  /// Bytes of the arrays that were read, which are in locked memory.
-  private(set) var byteCount = 0
-  private var byteLimit = 0
+  /// Of what was read.
+  private(set) var size = Size()
+  private var limit = Size()
+
+  /// The bytes of a content.
+  struct Size: Equatable {
+    /// Those of arrays, which are in locked memory.
+    var arrays = 0
+    var texts = 0
+
+    static func - (left: Size, right: Size) -> Size { Size(arrays: left.arrays - right.arrays, texts: left.texts - right.texts) }
+
+    static func += (left: inout Size, right: Size) {
+      left.arrays += right.arrays
+      left.texts += right.texts
+    }
+  }
 
   /// - Parameter pointer: A reference that this object drops.
   init(owning pointer: OpaquePointer) { unsafe self.pointer = unsafe pointer }
@@ -36,10 +49,10 @@ import SecretMemory
   var sender: String { unsafe Self.text(sd_bus_message_get_sender(pointer)) }
 
   /// The content. sd-bus erases that of the message when it is freed.
-  /// - Parameter limit: The bytes of all arrays together.
+  /// - Parameter limit: What the calls of its sender may have besides.
   /// - Throws: `BusError`: `limitsExceeded`, `invalidArguments`.
-  func body(limit: Int = .max) throws -> [Value] {
-    byteLimit = limit
+  func body(limit: Size = Size(arrays: .max, texts: .max)) throws -> [Value] {
+    self.limit = limit
     _ = unsafe sd_bus_message_sensitive(pointer)
     return try values()
   }
@@ -101,8 +114,10 @@ import SecretMemory
     var text: UnsafePointer<CChar>?
     try check(unsafe sd_bus_message_read_basic(pointer, type, &text))
     let read = unsafe Self.text(text)
-    textByteCount += read.utf8.count
-    guard textByteCount <= Self.maximumTextByteCount else { throw BusError.limitsExceeded("the texts of the message") }
+    let count = read.utf8.count
+    guard size.texts + count <= Self.maximumTextByteCount else { throw BusError.limitsExceeded("the texts of the message") }
+    guard count <= limit.texts - size.texts else { throw BusError.limitsExceeded("the texts of the calls that wait") }
+    size.texts += count
     return read
   }
 
@@ -122,8 +137,8 @@ import SecretMemory
     var count = 0
     try check(unsafe sd_bus_message_read_array(pointer, CChar(UInt8(ascii: "y")), &start, &count))
     guard count <= Self.maximumByteCount else { throw BusError.limitsExceeded("\(count) bytes") }
-    guard count <= byteLimit - byteCount else { throw BusError.limitsExceeded("the secrets of the calls that wait") }
-    byteCount += count
+    guard count <= limit.arrays - size.arrays else { throw BusError.limitsExceeded("the secrets of the calls that wait") }
+    size.arrays += count
     return Value.Bytes(try Secret(copying: unsafe RawSpan(_unsafeStart: start ?? UnsafeRawPointer(pointer), byteCount: count)))
   }
 

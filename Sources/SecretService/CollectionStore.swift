@@ -16,9 +16,20 @@ extension Catalog {
 }
 
 extension ItemStore {
-  func removeCollection(_ name: String, aliases: [String]) throws {
-    for alias in aliases { try keychain.setAlias(alias, to: nil) }
-    for item in try items(with: [:], in: name) { try remove(item) }
+  /// First what the owner may refuse.
+  /// - Parameter forget: Forgets the catalog. A program that adds an item meanwhile looks there afterwards whether its collection is left.
+  func removeCollection(_ name: String, aliases: [String], forget: () -> Void) throws {
+    func removeItems() throws {
+      for item in try items(with: [:], in: name) {
+        // Another program may have removed it a moment ago.
+        do { try remove(item) } catch KeychainError.Code.notFound {}
+      }
+    }
+    try removeItems()
     try keychain.removeCollectionNote(name)
+    forget()
+    try removeItems()
+    for alias in aliases { try keychain.setAlias(alias, to: nil) }
+    forget()
   }
 }

@@ -15,7 +15,7 @@ extension Service {
     case ("CreateCollection", let properties?, .text(let alias)?):
       return [.path(ObjectPath.collection(try createCollection(properties.dictionary, alias, store))), .path(ObjectPath.none)]
     case ("SearchItems", let attributes?, _):
-      let found = try sealed(store) { try store.items(with: attributes.texts, in: nil) }
+      let found = try sealed(store) { try items(with: attributes.texts, store) }
       state.handOut(found)
       let locked = state.locked
       return [
@@ -62,7 +62,7 @@ extension Service {
       try store.keychain.setAlias(alias, to: name)
       return name
     }
-    try store.removeCollection(name, aliases: [])
+    try store.removeCollection(name, aliases: [], forget: state.forgetCatalog)
     return known.name
   }
 
@@ -117,10 +117,13 @@ extension Service {
       try checkNotLocked(collection)
       let sent = try unwrapped(arguments[1], invocation.sender)
       let content = try ItemStore.Content(arguments[0].dictionary)
-      let (reference, path) = try store.create(
-        content, sent.secret, contentType: sent.contentType, in: collection.name, replaces: replaces)
+      let key = ItemLocks.Key(collection: collection.name, attributes: content.attributes ?? [:])
+      let (reference, path) = try itemLocks.withLock(key) {
+        try store.create(content, sent.secret, contentType: sent.contentType, in: collection.name, replaces: replaces)
+      }
       let isKnown = state.path(of: reference) != nil
       state.handOut(reference, path)
+      try checkIsLeft(collection, path, store)
       // The agent tells of the others.
       if collection.name == Collection.sessionName { kept(path, isKnown: isKnown, store) }
       return [.path(path), .path(ObjectPath.none)]
@@ -129,9 +132,7 @@ extension Service {
       guard !collection.isFixed else { throw BusError.notSupported("the collection \(collection.name) stays") }
       let aliases = try catalog(store).aliases.filter { $0.value == collection.name }.map(\.key)
       defer { state.forgetCatalog() }
-      // A refused one keeps its aliases. Those that a kill leaves lead nowhere.
-      try store.removeCollection(collection.name, aliases: [])
-      for alias in aliases { try store.keychain.setAlias(alias, to: nil) }
+      try store.removeCollection(collection.name, aliases: aliases, forget: state.forgetCatalog)
       return [.path(ObjectPath.none)]
     default: throw BusError.unknownMethod(invocation.method.name)
     }
@@ -142,6 +143,21 @@ extension Service {
     guard isKnown else { return created(path, in: Collection.sessionName) }
     // One that is gone by now was told of as deleted.
     if case .item(_, let id)? = ObjectPath(path), let item = try? store.temporary.item(id) { changed(item) }
+  }
+
+  /// An item that was added to a collection while that was removed goes with it.
+  private func checkIsLeft(_ collection: Collection, _ path: String, _ store: ItemStore) throws {
+    guard try !catalog(store).collections.contains(where: { $0.name == collection.name }) else { return }
+    if case .item(_, let id)? = ObjectPath(path) { try store.remove(store.item(collection.name, id)) }
+    throw BusError.noSuchObject
+  }
+
+  /// All that have these attributes. Items of a group that is no collection are no objects.
+  private func items(with attributes: [String: String], _ store: ItemStore) throws -> [StoredItem] {
+    let found = try store.items(with: attributes, in: nil)
+    guard !found.isEmpty else { return [] }
+    let names = Set(try catalog(store).collections.map(\.name))
+    return found.filter { names.contains($0.collection) }
   }
 
   private struct Sent: ~Copyable {

@@ -18,6 +18,7 @@ package final class Service: Sendable {
   let outbox: Outbox
   let unlocking: Unlocking
   let temporary = TemporaryItems()
+  let itemLocks = ItemLocks()
   private let workers = Workers()
   private let keychains = Mutex<[Keychain]>([])
   private let connect: @Sendable () throws -> Keychain
@@ -31,7 +32,10 @@ package final class Service: Sendable {
     unlocking = Unlocking(command: command)
   }
 
-  package func forget(_ sender: String) { state.forget(sender) }
+  package func forget(_ sender: String) {
+    workers.forget(sender)
+    state.forget(sender)
+  }
 
   /// Whether the end of this process takes nothing from clients but their sessions, which they begin anew when the name has another
   /// owner.
@@ -86,18 +90,24 @@ package final class Service: Sendable {
   }
 
   private func job(_ invocation: Invocation, mayAsk: Bool = true) -> Workers.Job {
-    Workers.Job(sender: invocation.sender, isChange: invocation.method.isChange) { [self] in
-      do {
-        let values = try withStore(for: invocation.client) { try answer(invocation, $0) }
-        reply(to: invocation, .success(values))
-      } catch is NeedsOwner where mayAsk && unlocking.canAsk {
-        wait(for: invocation)
-        return false
-      } catch {
-        reply(to: invocation, .failure(error is NeedsOwner ? .isLocked : BusError(error)))
-      }
-      return true
+    let drop = { @Sendable [self] in reply(to: invocation, .failure(.noSuchObject)) }
+    return Workers.Job(
+      sender: invocation.sender, isChange: invocation.method.isChange, run: { [self] in run(invocation, mayAsk: mayAsk) },
+      drop: drop)
+  }
+
+  /// - Returns: Whether the call is answered.
+  private func run(_ invocation: Invocation, mayAsk: Bool) -> Bool {
+    do {
+      let values = try withStore(for: invocation.client) { try answer(invocation, $0) }
+      reply(to: invocation, .success(values))
+    } catch is NeedsOwner where mayAsk && unlocking.canAsk {
+      wait(for: invocation)
+      return false
+    } catch {
+      reply(to: invocation, .failure(error is NeedsOwner ? .isLocked : BusError(error)))
     }
+    return true
   }
 
   private func reply(to invocation: Invocation, _ result: Result<[Value], BusError>) {

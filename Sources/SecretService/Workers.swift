@@ -2,20 +2,54 @@ import CofferFiles
 import MessageBus
 import Synchronization
 
-/// Runs calls on a few threads. The changes of one sender keep their order, and its calls take no thread from others while these wait.
+/// Runs calls on a few threads, those of one sender after those of another. The changes of one sender keep their order.
 final class Workers: Sendable {
   /// Threads at most, each with a connection to the agent.
   static let maximumThreads = 8
   /// Calls of one sender that are carried out at the same time: one that waits for the owner must not hold up all others.
   static let maximumRunning = 4
-  /// Calls of one sender that are not answered.
-  static let maximumCalls = 64
+  /// Calls of one sender that are not answered: libsecret sends one for each item that it has found, all at once.
+  static let maximumCalls = 16_384
 
   struct Job: Sendable {
     let sender: String
     let isChange: Bool
     /// Returns whether the call is answered; otherwise it is handed to `resume` or `release` later.
     let run: @Sendable () -> Bool
+    /// The call is of no use any more.
+    let drop: @Sendable () -> Void
+  }
+
+  /// The calls of a sender that wait, in their order.
+  fileprivate struct Queue {
+    private var jobs: [Job]
+    /// The index of the first one that waits.
+    private var start = 0
+
+    init(_ job: Job) { jobs = [job] }
+
+    var first: Job { jobs[start] }
+
+    mutating func append(_ job: Job) { jobs.append(job) }
+
+    /// - Returns: False if it was the last one.
+    mutating func removeFirst() -> Bool {
+      start += 1
+      if start > jobs.count / 2 {
+        jobs.removeFirst(start)
+        start = 0
+      }
+      return start < jobs.count
+    }
+
+    /// - Returns: Those that are removed.
+    mutating func removeReads() -> [Job] {
+      let reads = jobs[start...].filter { !$0.isChange }
+      (jobs, start) = (jobs[start...].filter(\.isChange), 0)
+      return reads
+    }
+
+    var count: Int { jobs.count - start }
   }
 
   /// A thread without a call. The next one comes soon, as a rule, and a new thread would take a fifth of its time.
@@ -44,7 +78,9 @@ final class Workers: Sendable {
   }
 
   fileprivate struct State {
-    var waiting: [Job] = []
+    var waiting: [String: Queue] = [:]
+    /// The senders of the calls that wait: the one whose turn it is comes first.
+    var turns: [String] = []
     var running: [String: Running] = [:]
     var threads = 0
     var counts: [String: Int] = [:]
@@ -61,7 +97,7 @@ final class Workers: Sendable {
     let isFull = state.withLock { state in
       guard state.counts[job.sender, default: 0] < Self.maximumCalls else { return true }
       state.counts[job.sender, default: 0] += 1
-      state.waiting.append(job)
+      state.append(job)
       return false
     }
     guard !isFull else { throw .limitsExceeded("more than \(Self.maximumCalls) calls at once") }
@@ -71,7 +107,7 @@ final class Workers: Sendable {
   /// - Parameter mayTake: Whether the caller carries out one that is alone. Threads take others meanwhile.
   /// - Returns: The job for the caller, if there is one.
   func begin(mayTake: Bool) -> (() -> Void)? {
-    let alone = mayTake ? state.withLock { $0.waiting.count == 1 ? $0.take(startingThread: false) : nil } : nil
+    let alone = mayTake ? state.withLock { $0.isAlone ? $0.take(startingThread: false) : nil } : nil
     guard let job = alone else {
       start()
       return nil
@@ -88,8 +124,18 @@ final class Workers: Sendable {
 
   /// Goes on with a call that waits.
   func resume(_ job: Job) {
-    state.withLock { $0.waiting.append(job) }
+    state.withLock { $0.append(job) }
     start()
+  }
+
+  /// Drops the calls of a sender that has gone, but for changes: a program need not wait for the answer.
+  func forget(_ sender: String) {
+    let reads = state.withLock { state -> [Job] in
+      let reads = state.removeReads(of: sender)
+      for _ in reads { state.release(sender) }
+      return reads
+    }
+    for job in reads { job.drop() }
   }
 
   /// A call that waits was answered.
@@ -144,23 +190,42 @@ final class Workers: Sendable {
 }
 
 extension Workers.State {
-  /// The first job that may run now.
+  /// Whether one call waits.
+  fileprivate var isAlone: Bool { turns.count == 1 && waiting[turns[0]]?.count == 1 }
+
+  fileprivate mutating func append(_ job: Workers.Job) {
+    if waiting[job.sender] == nil {
+      waiting[job.sender] = Workers.Queue(job)
+      turns.append(job.sender)
+    } else {
+      waiting[job.sender]?.append(job)
+    }
+  }
+
+  /// The first job that may run now. Its sender is the last one then.
   fileprivate mutating func take(startingThread: Bool) -> Workers.Job? {
     guard !startingThread || threads < Workers.maximumThreads else { return nil }
-    var blocked: Set<String> = []
-    for (index, job) in waiting.enumerated() where !blocked.contains(job.sender) {
-      let now = running[job.sender] ?? Workers.Running()
+    for (index, sender) in turns.enumerated() {
+      guard let job = waiting[sender]?.first else { continue }
+      let now = running[sender] ?? Workers.Running()
       let isFree = job.isChange ? now.count == 0 : !now.isChange && now.count < Workers.maximumRunning
-      guard isFree else {
-        blocked.insert(job.sender)
-        continue
-      }
-      waiting.remove(at: index)
-      running[job.sender] = Workers.Running(count: now.count + 1, isChange: job.isChange)
+      guard isFree else { continue }
+      turns.remove(at: index)
+      if waiting[sender]?.removeFirst() == true { turns.append(sender) } else { waiting[sender] = nil }
+      running[sender] = Workers.Running(count: now.count + 1, isChange: job.isChange)
       if startingThread { threads += 1 }
       return job
     }
     return nil
+  }
+
+  fileprivate mutating func removeReads(of sender: String) -> [Workers.Job] {
+    let reads = waiting[sender]?.removeReads() ?? []
+    if waiting[sender]?.count == 0 {
+      waiting[sender] = nil
+      turns.removeAll { $0 == sender }
+    }
+    return reads
   }
 
   fileprivate mutating func finish(_ job: Workers.Job, _ isAnswered: Bool) {

@@ -79,10 +79,65 @@ import Testing
   // MARK: Threads
 
   private func job(_ sender: String, _ body: @escaping @Sendable () -> Void) -> Workers.Job {
-    Workers.Job(sender: sender, isChange: false) {
+    job(sender, isChange: false, body)
+  }
+
+  private func job(
+    _ sender: String, isChange: Bool, _ body: @escaping @Sendable () -> Void, drop: @escaping @Sendable () -> Void = {}
+  ) -> Workers.Job {
+    let run = { @Sendable () -> Bool in
       body()
       return true
     }
+    return Workers.Job(sender: sender, isChange: isChange, run: run, drop: drop)
+  }
+
+  /// libsecret sends a call for each item that it has found: 10,000 at once are not refused.
+  @Test func oneSenderMayHaveManyCalls() throws {
+    let (workers, done) = (Workers(), Counter())
+    for _ in 0..<Workers.maximumCalls { try workers.submit(job("a", done.add)) }
+    #expect(throws: BusError.self) { try workers.submit(job("a", done.add)) }
+    try workers.submit(job("b", done.add))
+    #expect(Workers.maximumCalls > 10_000 && workers.begin(mayTake: false) == nil)
+    #expect(done.reaches(Workers.maximumCalls + 1))
+    try workers.submit(job("a", done.add))
+  }
+
+  /// Two senders with many calls hold up a third one by a few of them.
+  @Test func sendersTakeTurns() throws {
+    let workers = Workers()
+    let order = Mutex<[String]>([])
+    let gate = Counter()
+    for sender in ["a", "b"] {
+      for _ in 0..<500 {
+        try workers.submit(
+          job(sender) {
+            while gate.value == 0 { sched_yield() }
+            order.withLock { $0.append(sender) }
+          })
+      }
+    }
+    #expect(workers.begin(mayTake: false) == nil)
+    try workers.submit(job("c") { order.withLock { $0.append("c") } })
+    #expect(workers.begin(mayTake: false) == nil)
+    gate.add()
+    while order.withLock({ $0.count }) < 1001 { usleep(1000) }
+    let place = order.withLock { $0.firstIndex(of: "c") } ?? 1001
+    #expect(place < 100, "\(place)")
+  }
+
+  /// Reads of a sender that has gone are of no use, and a change may have been sent by a program that does not wait.
+  @Test func readsOfASenderThatHasGoneAreDropped() throws {
+    let (workers, done, dropped, changes) = (Workers(), Counter(), Counter(), Counter())
+    for _ in 0..<3 {
+      try workers.submit(job("a", isChange: false, done.add, drop: dropped.add))
+      try workers.submit(job("a", isChange: true, changes.add, drop: dropped.add))
+    }
+    workers.forget("a")
+    #expect(dropped.value == 3)
+    _ = workers.begin(mayTake: false)
+    #expect(changes.reaches(3) && done.value == 0)
+    while !workers.isIdle { usleep(1000) }
   }
 
   @Test func aCallThatIsAloneIsTaken() throws {
@@ -106,10 +161,7 @@ import Testing
   @Test func changesKeepTheirOrder() throws {
     let (workers, done) = (Workers(), Counter())
     func change(_ body: @escaping @Sendable () -> Void) -> Workers.Job {
-      Workers.Job(sender: "a", isChange: true) {
-        body()
-        return true
-      }
+      job("a", isChange: true, body)
     }
     try workers.submit(change { done.add() })
     let first = try #require(workers.begin(mayTake: true))

@@ -38,11 +38,34 @@ import Testing
   @Test(arguments: [
     "secretstorage_client", "keyring_client", "libsecret_client", "attributes", "paths", "sessions", "hostile", "changes",
     "fuzzed", "many", "unread", "hoarded", "temporary", "twins", "crowded", "unknown", "senders", "elements", "limits", "ordered",
-    "threads", "paused", "left_out", "kept_by_the_owner",
+    "threads", "paused", "left_out", "kept_by_the_owner", "replaced_at_once", "in_turn",
   ])
   func clientsGetWhatTheyExpect(client: String) throws {
     let output = try Self.output("\(Self.unlocked)\nclient \(client); end")
     #expect(output == "good\n", "\(output)")
+  }
+
+  /// libsecret sends a call for each item that it has found, all at once.
+  @Test func manyItemsAreAskedForAtOnce() throws {
+    let output = try Self.output(
+      """
+      \(Self.unlocked)
+      client same_items; secret-tool search --all user ada 2>/dev/null | grep -c '^secret = '
+      secret-tool clear user ada; echo $?; secret-tool search --all user ada 2>/dev/null | grep -c '^secret = '; end
+      """)
+    #expect(output == "good\n150\n0\n0\n", "\(output)")
+  }
+
+  @Test func itemsWithoutACollectionAreNoObjects() throws {
+    let output = try Self.output(
+      """
+      \(Self.unlocked)
+      client two_collections; secret-tool lookup w 1; echo; coffer group rename secret-service/Work secret-service/Job --key-file key
+      secret-tool lookup w 1; echo; secret-tool clear w 1; echo $?; secret-tool lookup w 1; echo $?
+      coffer secret list --group secret-service/Job | wc -l
+      client removed_meanwhile; coffer secret list --json | grep -c 'secret-service/C'; end
+      """)
+    #expect(output == "good\nwork\nlogin\n0\n1\n1\ngood\n0\n", "\(output)")
   }
 
   @Test func secretToolStoresFindsAndClears() throws {
