@@ -77,7 +77,11 @@ struct SyncAdd: ParsableCommand {
     }
     let session = try space.session()
     // The new device reads all of the log.
-    guard try !session.finish(inspects: true).lacksEntries else { throw Halt.entriesMissing }
+    guard try !session.finish(inspects: true).lacksEntries else {
+      throw Failure(
+        .inputOutput, "the engine has lost entries that a new device needs, and this device does not keep them",
+        hint: "add it on another device, or restore the engine from a backup")
+    }
     let address = try OpenSpace.address(session.state.engine)
     let exchange = Exchange(try mailbox(place, address), until: Deadline(milliseconds: patience))
     // Other commands work meanwhile.

@@ -15,7 +15,7 @@ import SecretMemory
   let pointer: OpaquePointer
   private var count = 0
   private var hasDescriptor = false
-  /// Of what was read.
+  /// The bytes that were read.
   private(set) var size = Size()
   private var limit = Size()
 
@@ -49,7 +49,7 @@ import SecretMemory
   var sender: String { unsafe Self.text(sd_bus_message_get_sender(pointer)) }
 
   /// The content. sd-bus erases that of the message when it is freed.
-  /// - Parameter limit: What the calls of its sender may have besides.
+  /// - Parameter limit: The bytes that the calls of its sender may have besides.
   /// - Throws: `BusError`: `limitsExceeded`, `invalidArguments`.
   func body(limit: Size = Size(arrays: .max, texts: .max)) throws -> [Value] {
     self.limit = limit

@@ -162,7 +162,12 @@ package final class DirectoryEngine: WaitingEngine {
   // MARK: Deleting
 
   package func delete(_ names: [ObjectName]) throws(FileError) {
-    for name in names { try Self.delete(Self.name(of: name), in: objects) }
+    var failure: FileError?
+    for name in names {
+      // One that cannot be deleted, such as a directory, keeps no other.
+      do { try Self.delete(Self.name(of: name), in: objects) } catch { failure = failure ?? error }
+    }
+    if let failure { throw failure }
   }
 
   package func deleteEntries(_ ranges: [Range<UInt64>]) throws(FileError) {

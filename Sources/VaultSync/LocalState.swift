@@ -80,6 +80,8 @@ package struct LocalState: Sendable {
   var garbage = GarbageCollection()
   /// When this device last looked at all that the engine has, in milliseconds since 1970; 0 for never.
   var lastInspection: Int64 = 0
+  /// The latest time of a look that has counted.
+  var lastCounted: Int64 = 0
 
   package init(_ replica: Replica, engine: String, groups: Set<AccessGroup> = []) throws {
     (self.replica, self.engine, self.groups) = (replica, engine, groups)
@@ -101,6 +103,7 @@ package struct LocalState: Sendable {
     notes.write(to: &writer)
     garbage.write(to: &writer)
     writer.append(lastInspection)
+    writer.append(lastCounted)
     return try writer.finish()
   }
 
@@ -108,7 +111,7 @@ package struct LocalState: Sendable {
     (self.replica, self.rows) = (replica, rows)
     (engine, groups, settings, stamp) = (header.engine, header.groups, header.settings, header.stamp)
     (lastAppended, notes) = (header.lastAppended, header.notes)
-    (garbage, lastInspection) = (header.garbage, header.lastInspection)
+    (garbage, lastInspection, lastCounted) = (header.garbage, header.lastInspection, header.lastCounted)
   }
 
   /// The part that is not the replica, as it is read.
@@ -123,6 +126,7 @@ package struct LocalState: Sendable {
     let notes: SyncNotes
     let garbage: GarbageCollection
     let lastInspection: Int64
+    let lastCounted: Int64
 
     init(reading frame: LockedBytes) throws {
       var reader = BodyReader(frame)
@@ -138,6 +142,7 @@ package struct LocalState: Sendable {
       notes = version > 2 ? try SyncNotes(reading: &reader) : SyncNotes()
       garbage = version > 3 ? try GarbageCollection(reading: &reader) : GarbageCollection()
       lastInspection = version > 3 ? try reader.readInteger() : 0
+      lastCounted = version > 3 ? try reader.readInteger() : 0
       try reader.readEnd()
     }
   }

@@ -35,8 +35,11 @@ extension SpaceSession {
     var (differences, removed): ([Difference], [Identifier]) = ([], [])
     for key in entities.sorted()
     where key.kind == .item && found.unread[key.tag] == nil {
-      guard let entity = shown(key) else { continue }
       let row = state.rows[key.tag]
+      guard let entity = shown(key) else {
+        if row != nil { removed.append(key.tag) }
+        continue
+      }
       guard entity.exists else {
         if row != nil || found.outdated.contains(key.tag) { removed.append(key.tag) }
         continue

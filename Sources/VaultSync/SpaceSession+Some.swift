@@ -31,7 +31,8 @@ extension SpaceSession {
   func keysToApply(isComplete: Bool) -> Set<EntityKey> {
     let pending = state.replica.pending.map(\.operation.key)
     guard !isComplete, let touched = state.replica.touched else {
-      return Set(state.replica.state.entities.keys).union(pending)
+      // Also those that the space has forgotten, because they were deleted before the last checkpoints.
+      return Set(state.replica.state.entities.keys).union(pending).union(state.rows.keys.map { EntityKey(.item, $0) })
     }
     return touched.union(pending)
   }

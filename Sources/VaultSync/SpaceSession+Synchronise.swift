@@ -142,7 +142,10 @@ extension SpaceSession {
   {
     let isDue = isInspectionDue(at: now)
     guard replica.isMember, isDue || isAsked else { return .init() }
-    let inspection = try replica.inspect(engine, &state.garbage, isCounted: isDue)
+    // A clock that is set back, and forward again, is no day.
+    let isCounted = state.lastCounted == 0 || now >= state.lastCounted.addingReportingOverflow(Self.day).partialValue
+    let inspection = try replica.inspect(engine, &state.garbage, isCounted: isCounted)
+    if isCounted { state.lastCounted = now }
     if isDue { state.lastInspection = now }
     return inspection
   }
@@ -151,10 +154,13 @@ extension SpaceSession {
   /// anew those that the engine does not have.
   /// - Returns: Whether there are such values.
   private func compareObjects() -> Bool {
-    let tags = state.rows.keys.filter { tag in
+    guard let role = state.replica.membership[state.replica.id]?.role, role <= .member else { return false }
+    let tags = state.rows.filter { tag, row in
       let entity = shown(EntityKey(.item, tag))
+      // This vault may have an earlier value, because it never got the later one.
+      guard row.content == entity?[.content].first?.dot, row.secret == entity?[.secret].first?.dot else { return false }
       return entity?.shown(.content)?.object != nil || entity?.shown(.secret)?.object != nil
-    }
+    }.keys
     for tag in tags { state.rows[tag]?.version = nil }
     return !tags.isEmpty
   }

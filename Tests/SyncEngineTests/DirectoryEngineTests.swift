@@ -52,6 +52,11 @@ import VaultCore
     #expect(try engine.names(after: nil) == names.sorted() && engine.names(after: names.sorted()[1]) == [names.sorted()[2]])
     try engine.delete([names[1], names[1], ObjectName(of: [9])])
     #expect(try engine.allNames() == [names[0], names[2]] && engine.get(names[1]) == nil)
+    // A directory in the place of one keeps no other.
+    let first = ObjectName(digest: .zero)
+    run("mkdir", "\(place.objects)/\(first.hexadecimal)")
+    #expect(throws: FileError.self) { try engine.delete([first, names[0]]) }
+    #expect(try engine.allNames() == [first, names[2]])
   }
 
   @Test func otherNamesAreIgnored() throws {

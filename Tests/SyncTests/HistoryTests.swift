@@ -229,6 +229,64 @@ import VaultCore
     space.engine.replace(3, by: [7])
     #expect(throws: Halt.replaced) { try other.inspect(space.engine, &garbage, isCounted: true) }
     #expect(other.halt == .replaced)
+    #expect(throws: Halt.replaced) { try space.synchronise(&other) }
+    // It goes on if the right one is there again, or none.
+    space.engine.replace(3, by: log[3])
+    try space.synchronise(&other)
+    #expect(other.halt == nil)
+  }
+
+  /// A program that may make files makes one with a number that was deleted; and a device has lost the entries that it kept.
+  @Test func entriesThatNoDeviceNeedsProveNothing() throws {
+    var space = try Space()
+    for number in 0..<3 {
+      try Space.write("user\(number)", "x", in: &space.owner)
+      try space.synchronise(&space.owner)
+    }
+    for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
+    let deletable = space.deletableEntries
+    try space.engine.deleteEntries(deletable)
+    _ = try space.engine.append(1, [7])
+    var garbage = GarbageCollection(entryLooks: 0, objectLooks: 0)
+    #expect(try !space.owner.inspect(space.engine, &garbage, isCounted: false).lacksEntries)
+    // An entry that has come back is deleted again.
+    for _ in 0..<2 {
+      #expect(try !space.owner.inspect(space.engine, &garbage, isCounted: true).lacksEntries)
+      #expect(space.engine.deleted[0] == Set(deletable.joined()))
+      _ = try space.engine.append(1, [7])
+    }
+    space.owner.kept = []
+    #expect(try !space.owner.inspect(space.engine, &garbage, isCounted: false).lacksEntries)
+    try space.engine.deleteEntries([0..<1])
+    #expect(try space.owner.inspect(space.engine, &garbage, isCounted: false).lacksEntries)
+  }
+
+  /// An owner that began with the last checkpoint does not know the objects of the one before it.
+  @Test func anOwnerThatBeganWithACheckpointDeletesNoObjects() throws {
+    var space = try Space()
+    try Space.write("user", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
+    try space.engine.deleteEntries(space.deletableEntries)
+    var other = try space.join(1, .owner)
+    let objects = space.engine.objects.count
+    var garbage = GarbageCollection(entryLooks: 0, objectLooks: 0)
+    for _ in 0..<3 { _ = try other.inspect(space.engine, &garbage, isCounted: true) }
+    #expect(other.checkpoints.count == 1 && space.engine.objects.count == objects)
+  }
+
+  /// The history is the same, so nothing is sent again that was replaced, or deleted, long ago.
+  @Test func anAcceptedHistoryBringsNothingBack() throws {
+    var space = try Space()
+    let keys = try (0..<2).map { try Space.write("user\($0)", "old", in: &space.owner) }
+    try space.synchronise(&space.owner)
+    try Space.change(keys[0], "new", at: 2, in: &space.owner)
+    try space.owner.delete([keys[1]], ofGroupWith: 2, at: 2)
+    try space.synchronise(&space.owner)
+    for _ in 0..<4 { #expect(try space.appendCheckpoint()) }
+    let next = try space.owner.acceptingHistory(of: space.engine)
+    #expect(next.pending.isEmpty)
+    #expect(try Space.secrets(keys[0], in: next) == ["new"] && Space.secrets(keys[1], in: next) == nil)
   }
 
   /// Parts of a checkpoint that are missing are stored again, with the next one.

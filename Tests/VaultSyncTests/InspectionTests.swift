@@ -60,7 +60,7 @@ import VaultCore
     for _ in 0..<2 { try appendCheckpoint() }
     let stray = ObjectName(of: [1])
     shared.objects[stray] = [1]
-    for day: Int64 in [7300, 0, 1, 2, 7300, 7301] { try pass(onDay: day) }
+    for day: Int64 in [7300, 0, 1, 2, 7300, 7301, -90, 7301, -90, 7301, -90, 7301, -90, 7301, -90, 7301] { try pass(onDay: day) }
     // Several passes of one day are one look too.
     for _ in 0..<40 { try pass(onDay: 7301) }
     #expect(shared.deleted.isEmpty && shared.objects[stray] != nil)
@@ -123,6 +123,45 @@ import VaultCore
     let other = try Machine(2, shared)
     try other.join(machine)
     #expect(try other.values() == ["large": text + " "])
+  }
+
+  /// A device that never got the value has an earlier one, and a reader has no right to send it.
+  @Test(arguments: [Role.member, .reader]) func aDeviceWithoutTheValueSendsNothing(role: Role) throws {
+    let other = try Machine(2, shared)
+    try other.join(machine)
+    try machine.set("item", "small")
+    for machine in [machine, other] { try pass(machine, onDay: 0) }
+    let large = String(repeating: "x", count: 100_000)
+    try machine.set("item", large)
+    try pass(onDay: 0)
+    if role == .reader {
+      try pass(other, onDay: 0)
+      try machine.session().setRole(other.session().state.replica.id, .reader)
+      try pass(onDay: 0)
+    }
+    shared.objects = [:]
+    let count = shared.log.count
+    for _ in 0..<4 { try pass(other, onDay: 1) }
+    #expect(try shared.log.count == count && other.session().state.replica.pending.isEmpty)
+    for _ in 0..<2 { try pass(onDay: 1) }
+    try pass(other, onDay: 1)
+    #expect(try other.values() == ["item": large + " "] && other.session().conflicts().isEmpty)
+  }
+
+  /// While the device was off, the space has forgotten that the item was deleted.
+  @Test func aDeletionThatIsForgottenIsCarriedOut() throws {
+    let other = try Machine(2, shared)
+    try other.join(machine)
+    for account in ["kept", "changed", "deleted"] { try machine.set(account, "x") }
+    for machine in [machine, other] { try pass(machine, onDay: 0) }
+    for account in ["changed", "deleted"] { try machine.remove(account) }
+    try pass(onDay: 0)
+    for _ in 0..<4 { try appendCheckpoint() }
+    try other.set("changed", "y")
+    #expect(try pass(other, onDay: 0).removed == 1)
+    #expect(try other.values() == ["kept": "x ", "changed": "y "] && other.versions("deleted") == ["x"])
+    try pass(onDay: 0)
+    #expect(try machine.values() == other.values())
   }
 
   /// A file in the middle of the log was deleted.

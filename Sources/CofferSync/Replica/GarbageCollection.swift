@@ -11,8 +11,6 @@ package struct GarbageCollection: Equatable, Sendable {
 
   /// The looks at each checkpoint, by its number.
   private var checkpoints: [UInt64: UInt32] = [:]
-  /// Entries below this number were deleted.
-  private var first: UInt64 = 0
   /// The looks at each object that nothing names.
   private var objects: [ObjectName: UInt32] = [:]
 
@@ -30,6 +28,8 @@ package struct GarbageCollection: Equatable, Sendable {
   /// - Throws: errors of the engine. A later look deletes the rest.
   mutating func look(at replica: Replica, _ names: Set<ObjectName>, _ engine: any Engine) throws {
     for checkpoint in replica.checkpoints { checkpoints[checkpoint.number, default: 0] += 1 }
+    // A device that began with the last checkpoint does not know what the entries before it name.
+    guard replica.checkpoints.count == 2 || replica.kept.first?.number == 0 else { return }
     var next: [ObjectName: UInt32] = [:]
     for name in names.subtracting(replica.neededObjects) where next.count < Self.objectLimit || objects[name] != nil {
       next[name] = (objects[name] ?? 0) + 1
@@ -45,16 +45,15 @@ package struct GarbageCollection: Equatable, Sendable {
   private mutating func deleteEntries(_ replica: Replica, _ engine: any Engine) throws {
     guard replica.checkpoints.count == 2 else { return }
     let limit = replica.checkpoints[0].number
-    guard let end = checkpoints.filter({ $0.key <= limit && $0.value > entryLooks }).keys.max(), end > first else { return }
-    try engine.deleteEntries(replica.deletableEntries(before: end, from: first))
-    first = end
+    guard let end = checkpoints.filter({ $0.key <= limit && $0.value > entryLooks }).keys.max() else { return }
+    // Those that were deleted may have come back with a backup.
+    try engine.deleteEntries(replica.deletableEntries(before: end))
     checkpoints = checkpoints.filter { $0.key >= end }
   }
 }
 
 extension GarbageCollection {
   package func write(to writer: inout BodyWriter) {
-    writer.append(first)
     writer.append(UInt32(checkpoints.count))
     for (number, looks) in checkpoints.sorted(by: { $0.key < $1.key }) {
       writer.append(number)
@@ -69,7 +68,6 @@ extension GarbageCollection {
 
   package init(reading reader: inout BodyReader) throws {
     self.init()
-    first = try reader.readInteger()
     let checkpointCount: UInt32 = try reader.readInteger()
     for _ in 0..<checkpointCount {
       let number: UInt64 = try reader.readInteger()

@@ -43,13 +43,11 @@ extension Replica {
 
   /// The numbers of the entries that no device needs: they are before the last but one checkpoint, or an earlier one, and do not prove the
   /// members.
-  /// - Parameters:
-  ///   - checkpoint: The number of the checkpoint.
-  ///   - first: Those before it were deleted.
-  func deletableEntries(before checkpoint: UInt64, from first: UInt64 = 0) -> [Range<UInt64>] {
+  /// - Parameter checkpoint: The number of the checkpoint.
+  func deletableEntries(before checkpoint: UInt64) -> [Range<UInt64>] {
     var ranges: [Range<UInt64>] = []
-    var start = first
-    for end in linkedNumbers.sorted().filter({ first <= $0 && $0 < checkpoint }) + [checkpoint] {
+    var start: UInt64 = 0
+    for end in linkedNumbers.sorted().filter({ $0 < checkpoint }) + [checkpoint] {
       if start < end { ranges.append(start..<end) }
       start = end + 1
     }

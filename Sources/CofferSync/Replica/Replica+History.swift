@@ -26,7 +26,9 @@ extension Replica {
 
   /// The operations that a former history had, and this one lacks.
   private mutating func takeOperations(of former: Replica, _ engine: any Engine) throws {
-    var operations = try former.keptOperations().filter { !state.knows($0) }
+    // The state has forgotten which of the earlier ones were replaced: their values that are live are written anew.
+    let first = former.checkpoints.count == 2 ? former.checkpoints[0].number : 0
+    var operations = try former.keptOperations(from: first).filter { !state.knows($0) }
     let dots = Set(operations.map(\.dot)).union(former.pending.map(\.operation.dot))
     // Values whose operation is not kept any more are written anew, and replace nothing.
     for (key, entity) in former.state.entities.sorted(by: { $0.key < $1.key }) {
@@ -58,8 +60,9 @@ extension Replica {
   }
 
   /// The operations of the valid entries that are kept, in their order.
-  func keptOperations() throws -> [Operation] {
-    try kept.filter(\.isValid).flatMap { entry -> [Operation] in
+  /// - Parameter first: The number of the first entry.
+  func keptOperations(from first: UInt64 = 0) throws -> [Operation] {
+    try kept.filter { $0.isValid && $0.number >= first }.flatMap { entry -> [Operation] in
       let sealed = try SealedEntry(parsing: entry.bytes)
       guard let key = keys[sealed.epoch], case .operations(let operations) = try sealed.open(key).body(values).payload else {
         return []

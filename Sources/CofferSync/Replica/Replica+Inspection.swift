@@ -22,7 +22,12 @@ extension Replica {
   ///   - isCounted: Whether the last look that was counted is at least a day old.
   /// - Throws: `replaced` if it has another entry than this device; errors of the engine.
   package mutating func inspect(_ engine: any Engine, _ garbage: inout GarbageCollection, isCounted: Bool) throws -> Inspection {
-    var inspection = Inspection(lacksEntries: try noting { replica in try !replica.restore(engine, from: 0) })
+    var inspection = Inspection(
+      lacksEntries: try noting { replica in
+        try
+          !(replica.kept.isEmpty
+          ? replica.isComplete(replica.numbers(in: engine, from: 0), from: 0) : replica.restore(engine, from: 0))
+      })
     // Without all names nothing is known to be missing.
     guard let names = try engine.allNames() else { return inspection }
     inspection.missingObjects = presentObjects.subtracting(names)
@@ -34,13 +39,24 @@ extension Replica {
     return inspection
   }
 
+  /// Whether an engine that had another history has that of this device again: a damaged file was replaced by the right one, or removed.
+  /// - Throws: errors of the engine.
+  func isAgain(_ engine: any Engine) throws -> Bool {
+    guard let first = kept.first else { return false }
+    do {
+      return try !numbers(in: engine, from: first.number).isEmpty
+    } catch is Halt {
+      return false
+    }
+  }
+
   func isKept(_ entry: NumberedEntry) -> Bool {
     guard let first = kept.first, entry.number >= first.number, entry.number < count else { return true }
     return kept[Int(entry.number - first.number)].bytes == Array(entry.bytes.prefix(SealedEntry.maximumByteCount + 1))
   }
 
   /// The numbers of the entries of the engine, from a number on, and below the count of this device. All that
-  /// are kept are compared.
+  /// are kept are compared, but for those that no device needs.
   /// - Throws: `replaced`; errors of the engine.
   func numbers(in engine: any Engine, from start: UInt64) throws -> Set<UInt64> {
     var (numbers, next) = (Set<UInt64>(), start)
@@ -48,7 +64,8 @@ extension Replica {
       let batch = try engine.read(from: next, limit: Self.batchCount).prefix { $0.number < count }
       for entry in batch {
         guard entry.number >= next else { return numbers }
-        guard isKept(entry) else { throw Halt.replaced }
+        // A program that makes a file in the place of one that was deleted stops no device.
+        guard isKept(entry) || !isNeeded(entry.number) && checkpoints.count == 2 else { throw Halt.replaced }
         numbers.insert(entry.number)
         next = entry.number + 1
       }
@@ -89,7 +106,12 @@ extension Replica {
         there.insert(entry.number)
       }
     }
-    let from = max(start, checkpoints.first?.number ?? 0)
-    return (from..<count).allSatisfy(there.contains) && linkedNumbers.allSatisfy { $0 < start || there.contains($0) }
+    return isComplete(there, from: start)
+  }
+
+  /// Whether there are all entries, from a number on, that a device may need.
+  private func isComplete(_ there: Set<UInt64>, from start: UInt64) -> Bool {
+    let first = max(start, checkpoints.first?.number ?? 0)
+    return (first..<count).allSatisfy(there.contains) && linkedNumbers.allSatisfy { $0 < start || there.contains($0) }
   }
 }

@@ -13,7 +13,10 @@ extension Replica {
   /// - Parameter commit: Writes the replica in one transaction; an error ends the call.
   /// - Throws: `Halt`, the errors of the engine, of `commit` and of the machine.
   package mutating func synchronise(with engine: any Engine, commit: (Replica) throws -> Void) throws {
-    if let halt { throw halt }
+    if let halt {
+      guard halt == .replaced, try isAgain(engine) else { throw halt }
+      self.halt = nil
+    }
     try noting { replica in
       try replica.readAll(from: engine, commit)
       guard !replica.membership.removed.contains(replica.id) else { throw Halt.removed }
