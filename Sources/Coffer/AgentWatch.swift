@@ -57,7 +57,7 @@ private final class AgentWatchReader: Sendable {
     }
   }
 
-  /// The notices that a new agent gave before it was watched: if its vault is open, somebody has unlocked it since it began.
+  /// The notices that a new agent gave before it was watched: if its vault is open, the owner has unlocked it since it began.
   private func unlocked() -> [Notice] {
     guard let status = try? AgentTransport(socket, visibility: visibility).status, status.wasUnlocked else { return [] }
     return status.isLocked ? [.unlocked, .locked] : [.unlocked]

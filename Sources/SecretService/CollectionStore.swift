@@ -30,6 +30,5 @@ extension ItemStore {
     forget()
     try removeItems()
     for alias in aliases { try keychain.setAlias(alias, to: nil) }
-    forget()
   }
 }

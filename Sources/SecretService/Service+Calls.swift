@@ -152,7 +152,7 @@ extension Service {
     throw BusError.noSuchObject
   }
 
-  /// All that have these attributes. Items of a group that is no collection are no objects.
+  /// All that have these attributes. An item in a group without a collection is left out, because its path leads to no object.
   private func items(with attributes: [String: String], _ store: ItemStore) throws -> [StoredItem] {
     let found = try store.items(with: attributes, in: nil)
     guard !found.isEmpty else { return [] }

@@ -22,7 +22,7 @@ package struct SyncReport {
   package var damage: (any Error)?
   /// The vault was restored from a backup.
   package var wasPutBack = false
-  /// The entries that the engine lacked, because it was put back to an earlier state, and has again.
+  /// The entries that the engine had lost, and has again.
   package var restored = 0
   /// Whether the engine lacks entries that no device keeps, so that no device can join.
   package var lacksEntries = false
@@ -142,7 +142,7 @@ extension SpaceSession {
   {
     let isDue = isInspectionDue(at: now)
     guard replica.isMember, isDue || isAsked else { return .init() }
-    // A clock that is set back, and forward again, is no day.
+    // The clock may have been set back, and forward again: then no day has passed.
     let isCounted = state.lastCounted == 0 || now >= state.lastCounted.addingReportingOverflow(Self.day).partialValue
     let inspection = try replica.inspect(engine, &state.garbage, isCounted: isCounted)
     if isCounted { state.lastCounted = now }

@@ -1,0 +1,111 @@
+import CofferTesting
+import SecretMemory
+import Testing
+import VaultCore
+
+@testable import CofferSync
+
+/// A look at all of the log. Section 7.1 of docs/sync-format.md.
+@Suite struct LogInspectionTests {
+  /// A file was deleted, or a file server has lost it: devices that are ahead have it.
+  @Test func entriesThatAreMissingInTheMiddleArePutBack() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    for number in 0..<4 {
+      try Space.write("user\(number)", "x", in: &space.owner)
+      try space.synchronise(&space.owner)
+    }
+    try space.synchronise(&other)
+    let log = space.engine.logs[0]
+    try space.engine.deleteEntries([1..<2, 3..<5])
+    try space.synchronise(&other)
+    #expect(other.restoredCount == 0 && space.engine.deleted[0]?.count == 3)
+    var garbage = GarbageCollection()
+    #expect(try !other.inspect(space.engine, &garbage, isCounted: true).lacksEntries && other.restoredCount == 3)
+    #expect(space.engine.logs[0] == log && space.engine.deleted[0] == [])
+    // Another entry in its place cannot be put right.
+    space.engine.replace(3, by: [7])
+    #expect(throws: Halt.replaced) { try other.inspect(space.engine, &garbage, isCounted: true) }
+    #expect(other.halt == .replaced)
+    #expect(throws: Halt.replaced) { try space.synchronise(&other) }
+    // It goes on if the right one is there again, or none.
+    space.engine.replace(3, by: log[3])
+    try space.synchronise(&other)
+    #expect(other.halt == nil)
+  }
+
+  /// A program that may make files makes one with a number that was deleted; and a device has lost the entries that it kept.
+  @Test func entriesThatNoDeviceNeedsProveNothing() throws {
+    var space = try Space()
+    for number in 0..<3 {
+      try Space.write("user\(number)", "x", in: &space.owner)
+      try space.synchronise(&space.owner)
+    }
+    for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
+    let deletable = space.deletableEntries
+    try space.engine.deleteEntries(deletable)
+    _ = try space.engine.append(1, [7])
+    var garbage = GarbageCollection(entryLooks: 0, objectLooks: 0)
+    #expect(try !space.owner.inspect(space.engine, &garbage, isCounted: false).lacksEntries)
+    // An entry that has come back is deleted again.
+    for _ in 0..<2 {
+      #expect(try !space.owner.inspect(space.engine, &garbage, isCounted: true).lacksEntries)
+      #expect(space.engine.deleted[0] == Set(deletable.joined()))
+      _ = try space.engine.append(1, [7])
+    }
+    space.owner.kept = []
+    #expect(try !space.owner.inspect(space.engine, &garbage, isCounted: false).lacksEntries)
+    try space.engine.deleteEntries([0..<1])
+    #expect(try space.owner.inspect(space.engine, &garbage, isCounted: false).lacksEntries)
+  }
+
+  /// An owner that began with the last checkpoint does not know the objects of the one before it.
+  @Test func anOwnerThatBeganWithACheckpointDeletesNoObjects() throws {
+    var space = try Space()
+    try Space.write("user", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
+    try space.engine.deleteEntries(space.deletableEntries)
+    var other = try space.join(1, .owner)
+    let objects = space.engine.objects.count
+    var garbage = GarbageCollection(entryLooks: 0, objectLooks: 0)
+    for _ in 0..<3 { _ = try other.inspect(space.engine, &garbage, isCounted: true) }
+    #expect(other.checkpoints.count == 1 && space.engine.objects.count == objects)
+  }
+
+  /// Parts of a checkpoint that are missing are stored again, with the next one.
+  @Test func aCheckpointWithoutItsPartsIsMadeAnew() throws {
+    var space = try Space()
+    let key = try Space.write("user", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    // The ages do not change any more.
+    for _ in 0..<3 { #expect(try space.appendCheckpoint()) }
+    var garbage = GarbageCollection()
+    #expect(try space.owner.inspect(space.engine, &garbage, isCounted: true).missingObjects.isEmpty)
+    #expect(!space.owner.isCheckpointDue())
+    space.engine.keepObjects([])
+    let missing = try space.owner.inspect(space.engine, &garbage, isCounted: true).missingObjects
+    #expect(missing == Set(space.owner.checkpoints[1].objects) && space.owner.isCheckpointDue(without: missing))
+    #expect(try space.appendCheckpoint())
+    try space.engine.deleteEntries(space.deletableEntries)
+    try space.engine.deleteEntries([space.owner.checkpoints[0].number..<space.owner.checkpoints[0].number + 1])
+    #expect(try Space.secrets(key, in: space.join(1, .member)) == ["x"])
+  }
+
+  /// An owner that has made a checkpoint long ago does not name its parts again: they may be gone.
+  @Test func partsOfEarlierCheckpointsAreNotNamed() throws {
+    var space = try Space()
+    var other = try space.join(1, .owner)
+    try Space.write("user", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    for _ in 0..<3 { #expect(try space.appendCheckpoint()) }
+    let parts = Set(space.owner.checkpoints[1].objects)
+    for _ in 0..<2 {
+      try space.synchronise(&other)
+      #expect(try other.appendCheckpoint(to: space.engine) { _ in })
+    }
+    try space.synchronise(&space.owner)
+    #expect(try space.appendCheckpoint())
+    #expect(parts.isDisjoint(with: space.owner.checkpoints[1].objects))
+  }
+}
