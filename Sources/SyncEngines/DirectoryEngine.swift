@@ -80,9 +80,7 @@ package final class DirectoryEngine: WaitingEngine {
     var hasRoom: Bool { entries.count < limit && byteCount < Self.batchByteCount && next < 1 << 62 }
     /// Takes the entries from `next` on, up to the first that is missing.
     func takeRun() throws(FileError) {
-      while hasRoom, let file = try log.file(Self.name(of: next)) {
-        // One byte too many shows that it is too long.
-        let bytes = try file.read(at: 0, count: min(file.byteCount, SealedEntry.maximumByteCount + 1))
+      while hasRoom, let bytes = try entry(next) {
         entries.append(NumberedEntry(next, bytes))
         byteCount += bytes.count
         next += 1
@@ -100,6 +98,17 @@ package final class DirectoryEngine: WaitingEngine {
     // An entry that a power loss could take away again must not be folded: another would get its number.
     if !entries.isEmpty { try log.synchronize() }
     return entries
+  }
+
+  /// - Returns: nil if there is none. What is no file is garbage, as a file with other bytes: it stops no device.
+  private func entry(_ number: UInt64) throws(FileError) -> [UInt8]? {
+    do {
+      guard let file = try log.file(Self.name(of: number)) else { return nil }
+      // One byte too many shows that it is too long.
+      return try file.read(at: 0, count: min(file.byteCount, SealedEntry.maximumByteCount + 1))
+    } catch  where error.code == .notAFile || error.code == .symbolicLink {
+      return []
+    }
   }
 
   private func numbers(from first: UInt64) throws(FileError) -> [UInt64] {
@@ -162,24 +171,26 @@ package final class DirectoryEngine: WaitingEngine {
   // MARK: Deleting
 
   package func delete(_ names: [ObjectName]) throws(FileError) {
-    var failure: FileError?
-    for name in names {
-      // One that cannot be deleted, such as a directory, keeps no other.
-      do { try Self.delete(Self.name(of: name), in: objects) } catch { failure = failure ?? error }
-    }
-    if let failure { throw failure }
+    try Self.delete(names.map(Self.name), in: objects)
   }
 
   package func deleteEntries(_ ranges: [Range<UInt64>]) throws(FileError) {
     // The directory has few of the numbers that a range may have.
-    for number in try numbers(from: 0) where ranges.contains(where: { $0.contains(number) }) {
-      try Self.delete(Self.name(of: number), in: log)
-    }
+    let deleted = try numbers(from: 0).filter { number in ranges.contains { $0.contains(number) } }
+    try Self.delete(deleted.map(Self.name), in: log)
   }
 
-  /// Another device may have deleted it.
-  private static func delete(_ name: FileName, in directory: OpenDirectory) throws(FileError) {
-    do { try directory.remove(name) } catch { guard error.code == .missing else { throw error } }
+  private static func delete(_ names: [FileName], in directory: OpenDirectory) throws(FileError) {
+    var failure: FileError?
+    for name in names {
+      do {
+        try directory.remove(name)
+      } catch {
+        // Another device may have deleted it. One that cannot be deleted, such as a directory, keeps no other.
+        if error.code != .missing { failure = failure ?? error }
+      }
+    }
+    if let failure { throw failure }
   }
 
   // MARK: Writing
