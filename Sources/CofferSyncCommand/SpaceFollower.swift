@@ -8,7 +8,7 @@ import VaultSync
 
 /// One space of a program that stays: what is open of it, and when the next pass is due.
 final class SpaceFollower {
-  /// In milliseconds: changes of the vault within this time are one entry.
+  /// In milliseconds: changes of the vault within this time after a pass are one entry.
   private static let collection = 200
 
   let space: Identifier
@@ -21,6 +21,8 @@ final class SpaceFollower {
   private var due: Deadline? = Deadline(milliseconds: 0)
   /// When the log is looked at, without a pass.
   private var look: Deadline?
+  /// Until when changes are collected.
+  private var collects = Deadline(milliseconds: 0)
   private var failures = 0
   private var told = ToldMessage()
 
@@ -41,7 +43,7 @@ final class SpaceFollower {
     guard !new.isEmpty else { return }
     changes.add(new)
     // After a failure the next try takes them along.
-    if due == nil { due = Deadline(milliseconds: Self.collection) }
+    if due == nil { due = collects }
   }
 
   func logHasChanged() { look = Deadline(milliseconds: 0) }
@@ -87,6 +89,7 @@ final class SpaceFollower {
     (due, look) = (nil, nil)
     let taken = changes
     changes = .none
+    defer { collects = Deadline(milliseconds: Self.collection) }
     do {
       let session = try session ?? OpenSpace.session(space, in: keychain)
       self.session = session
