@@ -50,7 +50,7 @@ extension FuzzTarget {
       }
       guard !rows.isEmpty else { return }
       let expected = digest.finish()
-      let state = try SpaceState([try locked(bytes)], digest: expected, values) { _, _ in nil }
+      let state = try SpaceState([bytes], digest: expected, values, open: locked, store: { _, _ in nil })
       try promise(try state.digest(values) == expected, "a state has the digest of its rows")
     },
     FuzzTarget("sync-welcome") { bytes in

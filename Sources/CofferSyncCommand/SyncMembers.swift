@@ -77,10 +77,17 @@ struct SyncAdd: ParsableCommand {
     }
     let session = try space.session()
     // The new device reads all of the log.
-    guard try !session.finish(inspects: true).lacksEntries else {
+    let report = try session.finish(inspects: true)
+    if let error = report.inspection.unrestored { throw error }
+    guard !report.inspection.lacksEntries else {
       throw Failure(
         .inputOutput, "the engine has lost entries that a new device needs, and this device does not keep them",
         hint: "add it on another device, or restore the engine from a backup")
+    }
+    guard !report.lacksParts else {
+      throw Failure(
+        .inputOutput, "the engine has lost parts of a checkpoint that a new device needs",
+        hint: "on the device of an owner: coffer sync now; or add it there")
     }
     let address = try OpenSpace.address(session.state.engine)
     let exchange = Exchange(try mailbox(place, address), until: Deadline(milliseconds: patience))

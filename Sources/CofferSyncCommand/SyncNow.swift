@@ -56,10 +56,17 @@ struct SyncNow: ParsableCommand {
     if report.restored > 0 {
       notes.append("the engine had lost entries; appended again: \(report.restored)")
     }
-    if report.lacksEntries {
+    let inspection = report.inspection
+    if inspection.lacksEntries {
       notes.append("the engine has lost entries that this device does not keep: no device can join unless another one has them")
     }
-    if let error = report.undeleted {
+    if let error = inspection.unrestored {
+      notes.append("entries that the engine may have lost were not put back: \(Failure(error).message.escapingControls())")
+    }
+    if report.lacksParts {
+      notes.append("the engine has lost parts of a checkpoint: no device can join until an owner has run coffer sync now")
+    }
+    if let error = inspection.undeleted {
       notes.append("the engine keeps entries that no device needs: \(Failure(error).message.escapingControls())")
     }
     if report.held > 0 {

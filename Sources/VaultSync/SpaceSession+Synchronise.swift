@@ -24,10 +24,10 @@ package struct SyncReport {
   package var wasPutBack = false
   /// The entries that the engine had lost, and has again.
   package var restored = 0
-  /// Whether the engine lacks entries that no device keeps, so that no device can join.
-  package var lacksEntries = false
-  /// Why the engine keeps what no device needs.
-  package var undeleted: (any Error)?
+  /// The outcome of a look at all that the engine has.
+  package var inspection = Replica.Inspection()
+  /// Whether the engine lacks parts of the last checkpoint, which an owner makes again.
+  package var lacksParts = false
   /// The items that a further pass has to look at: all, if some were changed in the vault meanwhile; those to be compared with a value
   /// that the engine does not give now.
   package var open = VaultChanges.none
@@ -73,7 +73,6 @@ extension SpaceSession {
     try saveChanges(of: state.replica)
     var replica = state.replica
     let restoredBefore = replica.restoredCount
-    var inspection = Replica.Inspection()
     var failure: (any Error)?
     do {
       repeat {
@@ -81,10 +80,11 @@ extension SpaceSession {
         try replica.synchronise(with: engine) { try saveChanges(of: $0) }
         if replica.count == count { break }
       } while replica.hasMore
-      inspection = try inspect(&replica, engine, at: now, isAsked: inspects)
-      if replica.isCheckpointDue(without: inspection.missingObjects) {
+      report.inspection = try inspect(&replica, engine, at: now, isAsked: inspects)
+      if replica.isCheckpointDue(without: report.inspection.missingObjects) {
         _ = try replica.appendCheckpoint(to: engine) { try saveChanges(of: $0) }
       }
+      report.lacksParts = replica.needsOneOf(report.inspection.missingObjects)
     } catch {
       failure = error
     }
@@ -101,8 +101,7 @@ extension SpaceSession {
     report.pending = replica.pending.count
     report.restored = replica.restoredCount - restoredBefore
     report.open = found.open
-    (report.lacksEntries, report.undeleted) = (inspection.lacksEntries, inspection.undeleted)
-    if report.restored > 0 || !inspection.missingObjects.isEmpty, compareObjects() { report.open = .all }
+    if report.restored > 0 || !report.inspection.missingObjects.isEmpty, compareObjects() { report.open = .all }
     let hasNewRows = state.rows != before.rows
     let isStamped = hasNewRows || found.isPutBack || state.stamp.count == 0
     if isStamped {

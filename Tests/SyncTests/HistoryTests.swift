@@ -387,9 +387,10 @@ import VaultCore
         entity.add(Write(dot: dot, modified: 1, value: Operation.alive, generation: 2), to: .life)
       }
       state.insert(entity, EntityKey(.item, .zero), store: nil)
-      let parts = try StateParts(state, values)
+      var parts: [LockedBytes] = []
+      let digest = try StateParts.cut(state, values) { content, _ in parts.append(content) }
       func take() throws -> SpaceState {
-        try SpaceState(parts.parts.map(\.content), digest: parts.digest, values) { _, _ in nil }
+        try SpaceState(parts, digest: digest, values, open: { $0 }, store: { _, _ in nil })
       }
       if count == Entity.maximumLiveCount { #expect(try take() == state) } else { #expect(throws: VoidCause.form) { try take() } }
     }

@@ -108,4 +108,32 @@ import VaultCore
     #expect(try space.appendCheckpoint())
     #expect(parts.isDisjoint(with: space.owner.checkpoints[1].objects))
   }
+
+  /// Large values are deleted after two checkpoints: few entries may name many bytes. Garbage does not count.
+  @Test(arguments: [(70_000, 60), (60_000, 65)]) func aCheckpointIsDueAfterManyBytes(byteCount: Int, changes: Int) throws {
+    var space = try Space()
+    let other = try space.join(1, .member)
+    let key = try Space.write("user", "x", in: &space.owner)
+    let large = String(repeating: "x", count: byteCount)
+    func change(_ times: Int, _ space: inout Space) throws {
+      for time in 0..<times {
+        try Space.change(key, large, at: Int64(time), in: &space.owner)
+        try space.synchronise(&space.owner)
+      }
+    }
+    try change(changes, &space)
+    for _ in 0..<10 {
+      _ = try space.engine.append(space.owner.count, [UInt8](repeating: 1, count: SealedEntry.maximumByteCount))
+      try space.synchronise(&space.owner)
+    }
+    #expect(!space.owner.isCheckpointDue())
+    try change(15, &space)
+    #expect(space.owner.isCheckpointDue() && !other.isCheckpointDue())
+    #expect(try space.appendCheckpoint())
+    #expect(!space.owner.isCheckpointDue())
+    try change(changes, &space)
+    #expect(!space.owner.isCheckpointDue())
+    try change(15, &space)
+    #expect(space.owner.isCheckpointDue())
+  }
 }

@@ -104,10 +104,10 @@ import VaultCore
   @Test func aRefusalIsTold() throws {
     shared.refusesDeletions = true
     shared.objects[ObjectName(of: [1])] = [1]
-    for day: Int64 in 0...6 { #expect(try pass(onDay: day).undeleted == nil) }
-    #expect(try pass(onDay: 7).undeleted != nil)
+    for day: Int64 in 0...6 { #expect(try pass(onDay: day).inspection.undeleted == nil) }
+    #expect(try pass(onDay: 7).inspection.undeleted != nil)
     shared.refusesDeletions = false
-    #expect(try pass(onDay: 8).undeleted == nil && shared.objects.isEmpty)
+    #expect(try pass(onDay: 8).inspection.undeleted == nil && shared.objects.isEmpty)
   }
 
   /// A value of an item that the engine has lost is stored again from the vault of a device that has it.
@@ -174,7 +174,36 @@ import VaultCore
     shared.deleted = [1]
     #expect(try pass(onDay: 0).restored == 0)
     let report = try pass(onDay: 1)
-    #expect(report.restored == 1 && !report.lacksEntries && shared.deleted.isEmpty && shared.log == log)
+    #expect(report.restored == 1 && !report.inspection.lacksEntries && shared.deleted.isEmpty && shared.log == log)
+  }
+
+  /// What needs no room goes on, and a new device is not added.
+  @Test func aFullEngineStopsNoLook() throws {
+    for secret in ["x", "y"] {
+      try machine.set("a", secret)
+      try pass(onDay: 0)
+    }
+    (shared.deleted, shared.isFull) = ([1], true)
+    let report = try pass(onDay: 1)
+    #expect(report.inspection.unrestored is CrashPoint.Crash && report.restored == 0)
+    #expect(try pass(onDay: 1).inspection.unrestored == nil, "it looks once a day")
+    shared.isFull = false
+    #expect(try pass(onDay: 2).restored == 1)
+  }
+
+  /// Only an owner makes another checkpoint.
+  @Test func missingPartsAreReported() throws {
+    let other = try Machine(2, shared)
+    try machine.set("a", "x")
+    try pass(onDay: 0)
+    try other.join(machine)
+    try pass(onDay: 0)
+    try appendCheckpoint()
+    for machine in [machine, other] { #expect(try !pass(machine, onDay: 0).lacksParts) }
+    shared.objects = [:]
+    #expect(try pass(other, onDay: 1).lacksParts)
+    #expect(try !pass(onDay: 1).lacksParts && !shared.objects.isEmpty)
+    #expect(try !pass(other, onDay: 2).lacksParts)
   }
 
   /// The numbers of another history may be those of checkpoints that were never seen.

@@ -44,6 +44,8 @@ final class MemoryEngine: Engine, @unchecked Sendable {
   /// The numbers of the entries that were deleted.
   var deleted: Set<UInt64> = []
   var refusesDeletions = false
+  /// No entry is appended.
+  var isFull = false
   /// Whether this device gets them.
   var givesObjects = true
   let crash: CrashPoint
@@ -60,6 +62,7 @@ final class MemoryEngine: Engine, @unchecked Sendable {
     try crash.step()
     shared.lock.lock()
     defer { shared.lock.unlock() }
+    guard !shared.isFull else { throw CrashPoint.Crash() }
     guard shared.log.count >= number, number == 0 || !shared.deleted.contains(number - 1) else { return .shorter }
     if shared.deleted.remove(number) != nil {
       shared.log[Int(number)] = entry

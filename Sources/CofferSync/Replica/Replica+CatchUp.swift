@@ -126,15 +126,14 @@ extension Replica {
     guard let key = keys[sealed.epoch],
       case .checkpoint(_, let digest, let objects) = try sealed.open(key).body(values).payload
     else { throw Halt.entriesMissing }
-    let parts = try objects.map { name in
-      guard let object = try engine.get(name), ObjectName(of: object) == name else { throw Halt.objectMissing(name) }
-      guard let content = try sealer.open(object) else { throw Halt.checkpointFalse }
-      return content
-    }
     let before = state
     touchAll()
     do {
-      state = try SpaceState(parts, digest: digest, values) { key, entity in
+      state = try SpaceState(objects, digest: digest, values) { name in
+        guard let object = try engine.get(name), ObjectName(of: object) == name else { throw Halt.objectMissing(name) }
+        guard let content = try sealer.open(object) else { throw Halt.checkpointFalse }
+        return content
+      } store: { key, entity in
         guard key.kind == .setting else { return nil }
         return try entity.shown(.content)?.settingName?.store
       }

@@ -4,14 +4,16 @@ import VaultCore
 extension Replica {
   /// The entries and objects that a new device would find missing.
   package struct Inspection: Sendable {
-    /// Entries that no device that has looked could put back.
-    package var lacksEntries: Bool
+    /// Entries that this device does not keep.
+    package var lacksEntries = false
+    /// Why entries were not read, or not put back.
+    package var unrestored: (any Error)?
     /// Large values, and parts of the last checkpoint.
     package var missingObjects: Set<ObjectName> = []
     /// Why the engine did not delete what no device needs.
     package var undeleted: (any Error)?
 
-    package init(lacksEntries: Bool = false) { self.lacksEntries = lacksEntries }
+    package init() {}
   }
 
   /// Looks at all entries and at the names of all objects: puts back the entries that the engine lacks, and deletes, as an owner, what was
@@ -20,14 +22,21 @@ extension Replica {
   ///   - engine: All of its log has been read.
   ///   - garbage: Counts this look, unless `isCounted` is false.
   ///   - isCounted: Whether the last look that was counted is at least a day old.
-  /// - Throws: `replaced` if it has another entry than this device; errors of the engine.
+  /// - Throws: `replaced` if it has another entry than this device; errors of the engine if it does not list the objects.
   package mutating func inspect(_ engine: any Engine, _ garbage: inout GarbageCollection, isCounted: Bool) throws -> Inspection {
-    var inspection = Inspection(
-      lacksEntries: try noting { replica in
+    var inspection = Inspection()
+    do {
+      inspection.lacksEntries = try noting { replica in
         try
           !(replica.kept.isEmpty
           ? replica.isComplete(replica.numbers(in: engine, from: 0), from: 0) : replica.restore(engine, from: 0))
-      })
+      }
+    } catch let halt as Halt {
+      throw halt
+    } catch {
+      // A full engine, or one that this user may only read, does not stop what needs no room.
+      inspection.unrestored = error
+    }
     // Without all names nothing is known to be missing.
     guard let names = try engine.allNames() else { return inspection }
     inspection.missingObjects = presentObjects.subtracting(names)

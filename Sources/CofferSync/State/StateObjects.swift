@@ -28,60 +28,56 @@ package struct ObjectSealer {
   }
 }
 
-/// A state cut into objects. Section 7 of docs/sync-format.md.
-struct StateParts {
+/// A state is cut into objects, one after the other: locked memory need not hold all of it. Section 7 of docs/sync-format.md.
+enum StateParts {
   /// In bytes of rows.
   static let maximumByteCount = 400 << 10
   /// About the size of a part, before which it is not cut.
   private static let aim = 128 << 10
 
-  struct Part {
-    let content: LockedBytes
-    /// HASH of the content.
-    let digest: Digest
-  }
-
-  let parts: [Part]
-  let digest: Digest
-
   /// Cuts by the first bits of tags, which are random, so that a change leaves the other parts as they are.
-  init(_ state: SpaceState, _ values: ValueKey) throws {
+  /// - Parameter take: Called with the content of each part and its hash, in order.
+  /// - Returns: The digest of the state.
+  static func cut(_ state: SpaceState, _ values: ValueKey, _ take: (LockedBytes, Digest) throws -> Void) throws -> Digest {
     var total = 0
     try state.forEachRow(values) { _, row in total += row.count }
     var bits = 0
-    while total >> bits > Self.aim { bits += 1 }
-    var (parts, writer, prefix): ([Part], BodyWriter, UInt32?) = ([], BodyWriter(), nil)
-    func cut() throws {
+    while total >> bits > aim { bits += 1 }
+    var (writer, prefix): (BodyWriter, UInt32?) = (BodyWriter(), nil)
+    func end() throws {
       guard writer.count > 0 else { return }
       let content = try writer.finish()
-      parts.append(Part(content: content, digest: try LockedBytes.hash(content.secret)))
       writer = BodyWriter()
+      try take(content, LockedBytes.hash(content.secret))
     }
     var digest = try StateDigest()
     try state.forEachRow(values) { key, row in
       try digest.add(row)
       let first = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(key.tag.byte(at: $1)) }
       let next = bits == 0 ? 0 : first >> UInt32(32 - min(bits, 32))
-      if next != prefix || writer.count + row.count > Self.maximumByteCount { try cut() }
+      if next != prefix || writer.count + row.count > maximumByteCount { try end() }
       prefix = next
       writer.append(row)
     }
-    try cut()
-    self.parts = parts
-    self.digest = digest.finish()
+    try end()
+    return digest.finish()
   }
 }
 
 extension SpaceState {
-  /// A state from the contents of its objects.
-  /// - Parameter store: The store that the content of a setting names.
-  /// - Throws: `form`, for rows that are malformed or out of order.
-  init(
-    _ parts: [LockedBytes], digest expected: Digest, _ values: ValueKey, store: (EntityKey, Entity) throws -> String?
+  /// A state from its objects.
+  /// - Parameters:
+  ///   - open: Returns the content of an object.
+  ///   - store: The store that the content of a setting names.
+  /// - Throws: `form`, for rows that are malformed or out of order; what the closures throw.
+  init<Object>(
+    _ objects: [Object], digest expected: Digest, _ values: ValueKey, open: (Object) throws -> LockedBytes,
+    store: (EntityKey, Entity) throws -> String?
   ) throws {
     var digest = try StateDigest()
     var builder = StateBuilder()
-    for part in parts {
+    for object in objects {
+      let part = try open(object)
       guard part.count > 0 else { throw VoidCause.form }
       var reader = BodyReader(part)
       while reader.remaining > 0 {

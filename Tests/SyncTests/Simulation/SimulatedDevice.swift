@@ -128,7 +128,7 @@ final class SimulatedDevice {
     engine.caller = index
     do {
       let inspection = try replica.inspect(engine, &garbage, isCounted: true)
-      if inspection.undeleted is FaultyEngine.Crash { try crash() }
+      if inspection.undeleted is FaultyEngine.Crash || inspection.unrestored is FaultyEngine.Crash { try crash() }
     } catch is FaultyEngine.Crash {
       try crash()
     } catch is FaultyEngine.Outage {
