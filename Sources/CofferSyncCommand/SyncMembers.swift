@@ -106,7 +106,7 @@ struct SyncAdd: ParsableCommand {
 
   private func mailbox(_ place: Identifier, _ address: EngineAddress) throws -> any Engine {
     do {
-      return try OpenSpace.connect(address, place)
+      return try OpenSpace.connect(address, place, .mailbox)
     } catch {
       guard error.isMissing else { throw error }
       throw Failure(.notFound, "\(code): no device waits under this code", hint: "there: coffer sync join \(address)")

@@ -27,9 +27,10 @@ package final class EtcdEngine: Engine {
   ) throws(FileError) {
     connection = try EtcdConnection(
       endpoints, certificates, connectMilliseconds: connectMilliseconds, callMilliseconds: callMilliseconds)
-    prefix = Array("coffer/1/\(space)/".utf8)
+    // A role for mailboxes gives no right to spaces.
+    prefix = Array("coffer/1/\(purpose.isMailbox ? "join/" : "")\(space)/".utf8)
     isTemporary = purpose == .temporary
-    if purpose == .existing {
+    if !purpose.isMade {
       guard try !range(EtcdRequest.range(mark, isOfKeysOnly: true)).pairs.isEmpty else { throw missing }
     } else {
       _ = try put(mark, [1], if: [.init(key: mark, isThere: false)], else: [])

@@ -28,7 +28,7 @@ package final class DirectoryEngine: WaitingEngine {
   ///     not mounted, an empty place must not be taken for a log that was put back.
   /// - Throws: `missing`, `symbolicLink`, `notADirectory`; errors of the system.
   package init(_ path: String, space: Identifier, _ purpose: EngineAddress.Purpose = .existing) throws(FileError) {
-    let isMade = purpose != .existing
+    let isMade = purpose.isMade
     var spaces = try OpenDirectory.foreign(path)
     for name in [FileName(constant: "coffer"), FileName(constant: "1")] { spaces = try Self.directory(name, in: spaces, isMade) }
     let name = try FileName(space.description)

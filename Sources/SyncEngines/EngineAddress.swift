@@ -71,8 +71,13 @@ package enum EngineAddress: Equatable, Sendable, CustomStringConvertible {
     case existing
     /// They are made.
     case new
-    /// They are made, and removed with the engine.
+    /// Those of a mailbox, made by another device.
+    case mailbox
+    /// Those of a mailbox are made, and removed with the engine.
     case temporary
+
+    package var isMade: Bool { self == .new || self == .temporary }
+    package var isMailbox: Bool { self == .mailbox || self == .temporary }
   }
 
   /// - Parameters:

@@ -47,10 +47,11 @@ struct EtcdEngineTests {
     #expect(code { _ = try server.engine(space: place) } == .missing)
     do {
       let mailbox = try server.engine(.temporary, space: place)
-      #expect(try server.engine(space: place).append(0, [1]) == .made)
+      #expect(try server.engine(.mailbox, space: place).append(0, [1]) == .made)
+      #expect(code { _ = try server.engine(space: place) } == .missing, "a mailbox is no space")
       #expect(try mailbox.read(from: 0, limit: 500).count == 1)
     }
-    #expect(code { _ = try server.engine(space: place) } == .missing)
+    #expect(code { _ = try server.engine(.mailbox, space: place) } == .missing)
     #expect(try engine.read(from: 299, limit: 500).count == 1)
   }
 
@@ -146,12 +147,14 @@ struct EtcdEngineTests {
     }
     try call("RoleAdd", text(1, "root"))
     try call("RoleAdd", text(1, "team"))
-    try call("RoleGrantPermission", text(1, "team")) { message in
-      var permission = MessageWriter()
-      permission.integer(1, 2)
-      permission.data(2, Array("coffer/1/\(Server.space)/".utf8))
-      permission.data(3, Array("coffer/1/\(Server.space)0".utf8))
-      message.data(2, permission.bytes)
+    for part in ["\(Server.space)", "join"] {
+      try call("RoleGrantPermission", text(1, "team")) { message in
+        var permission = MessageWriter()
+        permission.integer(1, 2)
+        permission.data(2, Array("coffer/1/\(part)/".utf8))
+        permission.data(3, Array("coffer/1/\(part)0".utf8))
+        message.data(2, permission.bytes)
+      }
     }
     for user in ["root", "ada", "bob"] {
       try call("UserAdd", text(1, user)) { $0.data(3, [8, 1]) }
@@ -164,6 +167,8 @@ struct EtcdEngineTests {
     #expect(code { _ = try server.engine(as: "bob") } == .accessDenied)
     let other = try #require(Identifier([UInt8](repeating: 8, count: 16)))
     #expect(code { _ = try server.engine(.new, space: other) } == .accessDenied)
+    let mailbox = try server.engine(.temporary, space: other)
+    #expect(try mailbox.append(0, [1]) == .made && server.engine(.mailbox, space: other).read(from: 0, limit: 500).count == 1)
 
     // The role is taken away while an engine is at work.
     let engine = try server.engine()
