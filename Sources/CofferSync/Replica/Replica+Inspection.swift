@@ -90,12 +90,13 @@ extension Replica {
 
   /// Appends what the engine lacks of the entries that are kept, byte for byte: all behind its end, and in front of it those that a device
   /// may need.
-  /// - Parameter start: Entries from this number on are looked for.
+  /// - Parameter start: Entries from this number on are looked for; nil: from the first one that is kept.
   /// - Returns: Whether it has all of them that a device may need.
   /// - Throws: `entriesMissing` if it has no entry in common: it may be another log.
   @discardableResult
-  mutating func restore(_ engine: any Engine, from start: UInt64) throws -> Bool {
+  mutating func restore(_ engine: any Engine, from start: UInt64? = nil) throws -> Bool {
     guard let first = kept.first else { throw Halt.entriesMissing }
+    let start = start ?? first.number
     var there = try numbers(in: engine, from: start)
     guard there.isEmpty ? first.number == 0 : kept.contains(where: { there.contains($0.number) }) else {
       throw Halt.entriesMissing

@@ -43,7 +43,7 @@ extension Replica {
     try commit(self)
     try upload(to: engine)
     let before = count
-    if try engine.append(count, entry) == .shorter { try restore(engine, from: kept.first?.number ?? 0) }
+    if try engine.append(count, entry) == .shorter { try restore(engine) }
     try readAll(from: engine, commit)
     return count > before
   }
@@ -74,7 +74,7 @@ extension Replica {
         // The end, but for entries that are not of the log. An engine without the last entry was put back.
         if hasLast || hasRestored { return }
         hasRestored = true
-        try restore(engine, from: kept.first?.number ?? 0)
+        try restore(engine)
         continue
       }
       if try fold(batch), !hasCompared {
