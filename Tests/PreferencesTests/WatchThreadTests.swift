@@ -29,6 +29,21 @@ import Testing
     }
   }
 
+  /// Programs that call `synchronize()` after each change have their values in the property list as well.
+  @Test(.timeLimit(.minutes(60))) func synchronisedValuesReachThePropertyList() async {
+    await #expect(processExitsWith: .success) {
+      let root = FileManager.default.temporaryDirectory.appending(path: "coffer-watch-\(UUID())")
+      defer { try? FileManager.default.removeItem(at: root) }
+      let domain = FileDomain(try DomainName("there"), in: PreferenceDirectory(root.path))
+      ChangeWatch.start()
+      try domain.set(.integer(1), forKey: "key")
+      try domain.synchronize()
+      let file = root.appending(path: "there.plist")
+      while !FileManager.default.fileExists(atPath: file.path) { try await Task.sleep(for: .milliseconds(20)) }
+      withExtendedLifetime(domain) {}
+    }
+  }
+
   @Test(.timeLimit(.minutes(60))) func aDirectoryThatAppearsIsSeen() async {
     await #expect(processExitsWith: .success) {
       let root = FileManager.default.temporaryDirectory.appending(path: "coffer-watch-\(UUID())")

@@ -6,6 +6,11 @@ extension FileDomain {
   /// Returns when all values that this process sees are on the disk.
   /// - Throws: `full`, `accessDenied`, `io`, … Values that could not be written are kept, and the next call tries again.
   public func synchronize() throws(PreferenceError) {
+    if schedule.syncTime != 0 {
+      // Nothing else remembers that the property list lacks these values.
+      schedule.exportIsDue(true)
+      ChangeWatch.wake(for: self)
+    }
     schedule.syncIsDue(false)
     if hasUnsaved || withState({ $0.journal?.mustBeReplaced == true }) {
       try edit { state, files throws(PreferenceError) in
@@ -50,6 +55,7 @@ extension FileDomain {
       return []
     }
     try synchronize()
+    if withState({ !$0.mustExport }) { schedule.exportIsDue(false) }
     removeLeftovers()
   }
 
