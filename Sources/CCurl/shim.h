@@ -48,6 +48,8 @@ static inline CURL *coffer_curl_make(
   COFFER_SET(CURLOPT_CAPATH, (char *)NULL);
   COFFER_SET(CURLOPT_SSLCERT, certificate);
   COFFER_SET(CURLOPT_SSLKEY, key);
+  // Otherwise OpenSSL asks at the terminal for that of an encrypted key.
+  COFFER_SET(CURLOPT_KEYPASSWD, "");
   COFFER_SET(CURLOPT_CONNECTTIMEOUT_MS, connect_milliseconds);
   COFFER_SET(CURLOPT_TIMEOUT_MS, call_milliseconds);
   COFFER_SET(CURLOPT_WRITEFUNCTION, coffer_curl_append);

@@ -25,6 +25,24 @@ struct SpaceOptions: ParsableArguments {
 
   func session() throws -> SpaceSession { try OpenSpace.session(identifier(), in: OpenSpace.keychain()) }
 
+  /// The personal space of the vault, which has settings: there is one at most.
+  /// - Throws: `notPersonal`.
+  func personalSession() throws -> SpaceSession {
+    let keychain = try OpenSpace.keychain()
+    let spaces = try DeviceKeys.spaces(in: keychain)
+    guard space == nil, spaces.count > 1 else {
+      let session = try session()
+      try session.requirePersonal()
+      return session
+    }
+    // The files of each have a lock until its session has gone.
+    for space in spaces {
+      let session = try OpenSpace.session(space, in: keychain)
+      if session.state.settings.isPersonal { return session }
+    }
+    throw SyncError(.notPersonal)
+  }
+
   /// Removes the keys from the vault and the files, also if these are missing or damaged.
   func forget() throws -> DeviceKeys {
     let keychain = try OpenSpace.keychain()
@@ -122,9 +140,12 @@ extension OpenSpace {
 extension SpaceSession {
   func connect() throws -> ReachedEngine { try OpenSpace.connect(OpenSpace.address(state.engine), keys.space) }
 
-  /// As `finish`, with the settings of the stores that the person has allowed.
+  /// As `finish`, with the settings of the stores that the person has allowed, and what the first pass has left for another one.
   func finishWithSettings() throws -> (SyncReport, SettingsExchange.Report) {
-    try synchronise(with: connectIfThere(), settings: SettingStores.allowed(by: self))
+    let engine = try connectIfThere()
+    var (report, settings) = try synchronise(with: engine, settings: SettingStores.allowed(by: self))
+    if !report.open.isEmpty { report.add(try synchronise(with: engine, changes: report.open)) }
+    return (report, settings)
   }
 
   /// Appends what a command has changed.

@@ -8,6 +8,8 @@ import VaultCore
 struct EngineFailure: Explained {
   private let address: EngineAddress
   private let error: any Error
+  /// Whether this vault was to become a device.
+  var isOfNewDevice = false
 
   init(_ error: any Error, _ address: EngineAddress) { (self.error, self.address) = (error, address) }
 
@@ -32,8 +34,8 @@ struct EngineFailure: Explained {
   var explanation: Explanation {
     let isFile = if case .etcd = address { false } else { true }
     let missing = isFile ? "is the file server mounted? nothing is lost" : "has etcd lost its data? nothing is lost"
-    return .init(
-      .inputOutput, "\(address): the engine cannot be used", isMissing ? missing : "nothing is lost; later: coffer sync now")
+    let hint = isOfNewDevice ? "this vault is as it was" : "nothing is lost; later: coffer sync now"
+    return .init(.inputOutput, "\(address): the engine cannot be used", isMissing ? missing : hint)
   }
 }
 

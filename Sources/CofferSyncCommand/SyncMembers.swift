@@ -73,7 +73,7 @@ struct SyncAdd: ParsableCommand {
 
   func run() throws {
     guard let place = Exchange.mailbox(code) else {
-      throw Failure.usage("\(code): is not a code of 8 letters", hint: "coffer sync join shows it")
+      throw Failure.usage("\(code): is not a code of 8 consonants", hint: "coffer sync join shows it")
     }
     let session = try space.session()
     // The new device reads all of the log.
@@ -93,15 +93,25 @@ struct SyncAdd: ParsableCommand {
     let exchange = Exchange(try mailbox(place, address), until: Deadline(milliseconds: patience))
     // Other commands work meanwhile.
     session.rest()
-    try exchange.add(session.state.replica, as: role, ask: ask) { record in
-      try session.resume()
-      try session.add(record)
-      _ = try session.finish()
-      guard session.state.replica.membership[record.id] != nil, let welcome = Welcome(session.state.replica) else {
-        throw SyncError(.notAllowed, "\(record.person), \(record.name)")
+    var isAnswered = false
+    do {
+      try exchange.add(session.state.replica, as: role, ask: ask) { record in
+        isAnswered = true
+        return try welcome(record, session)
       }
-      return welcome
+    } catch let error as EngineFailure where error.isMissing && !isAnswered {
+      throw Failure(.notFound, "\(code): the device has ended", hint: "there: coffer sync join \(address)")
     }
+  }
+
+  private func welcome(_ record: DeviceRecord, _ session: SpaceSession) throws -> Welcome {
+    try session.resume()
+    try session.add(record)
+    _ = try session.finish()
+    guard session.state.replica.membership[record.id] != nil, let welcome = Welcome(session.state.replica) else {
+      throw SyncError(.notAllowed, "\(record.person), \(record.name)")
+    }
+    return welcome
   }
 
   private func mailbox(_ place: Identifier, _ address: EngineAddress) throws -> any Engine {

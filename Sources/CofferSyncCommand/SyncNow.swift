@@ -29,10 +29,10 @@ struct SyncNow: ParsableCommand {
     let replica = session.state.replica
     if !replica.awaitedRemovals.isEmpty, let waiting = replica.waiting {
       Descriptor.error.note(
-        "note: \(counted(replica.pending.count, "change")) of this vault stays here: \(waiting.escapingControls())\n")
+        "note: not sent: \(counted(replica.pending.count, "change")) of this vault: \(waiting.escapingControls())\n")
     }
     guard replica.membership[replica.id]?.role == .reader, !replica.pending.isEmpty else { return }
-    Descriptor.error.note("note: this device is a reader: \(counted(replica.pending.count, "change")) of its vault stays here\n")
+    Descriptor.error.note("note: not sent: \(counted(replica.pending.count, "change")) of this vault: this device is a reader\n")
   }
 
   /// - Parameter space: nil if there is one alone.

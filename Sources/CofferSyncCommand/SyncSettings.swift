@@ -97,8 +97,7 @@ struct SyncSettingsList: ParsableCommand {
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
-    let session = try space.session()
-    try session.requirePersonal()
+    let session = try space.personalSession()
     let local = try SettingStores.allowed(by: session)
     let rows = try store.map { try Self.rows(of: $0, session, local) } ?? Self.rows(session, local)
     if json {
@@ -114,26 +113,38 @@ struct SyncSettingsList: ParsableCommand {
     let text: String
     let value: JSON
 
-    init(_ name: String, _ text: String) { (self.name, self.text, value) = (name, text, .text(text)) }
-    init(_ name: String, _ count: Int) { (self.name, text, value) = (name, "\(count)", .natural(UInt64(count))) }
+    init(_ name: String, text: String, _ value: JSON) { (self.name, self.text, self.value) = (name, text, value) }
+    init(_ name: String, _ text: String) { self.init(name, text: text, .text(text)) }
+    init(_ name: String, _ count: Int) { self.init(name, text: "\(count)", .natural(UInt64(count))) }
   }
 
   private static func rows(_ session: SpaceSession, _ local: [SyncedProjection]) throws -> [[Cell]] {
     let settings = Dictionary(grouping: session.settings(), by: \.name.store)
-    return try Set(settings.keys).union(session.state.settings.allowed).sorted().map { store in
+    return Set(settings.keys).union(session.state.settings.allowed).sorted().map { store in
       let here = local.first { $0.store.values.name.name.utf8.elementsEqual(store.utf8) }
       let all = settings[store] ?? []
       return [
         Cell("store", store), Cell("keys", all.count), Cell("bytes", all.reduce(0) { $0 + $1.byteCount }),
-        Cell("allowed", here == nil ? "no" : "yes"), Cell("pending", try here?.pending().count ?? 0),
-        Cell("refused", here?.refused.count ?? 0),
+        Cell("allowed", here == nil ? "no" : "yes"), pending(here), Cell("refused", here?.refused.count ?? 0),
       ]
+    }
+  }
+
+  /// One store that cannot be read hides no other.
+  private static func pending(_ here: SyncedProjection?) -> Cell {
+    do {
+      return try Cell("pending", here?.pending().count ?? 0)
+    } catch {
+      let reason = Failure(here?.store.named(error) ?? error).message.escapingControls()
+      Descriptor.error.note("note: \(here?.store.values.name.name.escapingControls() ?? ""): cannot be read: \(reason)\n")
+      return Cell("pending", text: "?", .null)
     }
   }
 
   private static func rows(of store: String, _ session: SpaceSession, _ local: [SyncedProjection]) throws -> [[Cell]] {
     let here = local.first { $0.store.values.name.name.utf8.elementsEqual(store.utf8) }
-    let pending = Set(try here?.pending().map(\.key) ?? [])
+    let pending: Set<String>
+    do { pending = Set(try here?.pending().map(\.key) ?? []) } catch { throw here?.store.named(error) ?? error }
     let (authors, devices) = (try session.state.replica.authors(), session.state.replica.membership.devices)
     func row(_ key: String, _ count: Int, _ writer: String, _ state: String) -> [Cell] {
       [Cell("key", key), Cell("bytes", count), Cell("writer", writer), Cell("state", state)]
@@ -144,6 +155,7 @@ struct SyncSettingsList: ParsableCommand {
       return row(setting.name.key, setting.byteCount, writer, pending.contains(setting.name.key) ? "pending" : "")
     }
     for key in pending.subtracting(settings.map(\.name.key)).sorted() { rows.append(row(key, 0, "", "pending")) }
+    for key in here?.unsharedKeys ?? [] { rows.append(row(key, 0, "", "not shared")) }
     for (key, value) in here?.refused.sorted ?? [] { rows.append(row(key, value.journalBytes.count, "", "refused")) }
     guard !rows.isEmpty || here != nil else { throw Failure(.notFound, "\(store): the space has no settings of it") }
     return rows
@@ -162,7 +174,7 @@ struct SyncSettingsAllow: ParsableCommand {
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
-    let session = try space.session()
+    let session = try space.personalSession()
     try SettingStores.check(store)
     try session.allow(store)
     try SettingStores.say(session.finishWithSettings().1)
@@ -179,7 +191,7 @@ struct SyncSettingsForget: ParsableCommand {
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
-    let session = try space.session()
+    let session = try space.personalSession()
     guard try session.forget(store) > 0 else { throw Failure(.notFound, "\(store): the space has no settings of it") }
     _ = try session.finishWithSettings()
   }

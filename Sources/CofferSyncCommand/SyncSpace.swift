@@ -37,8 +37,14 @@ struct NewDeviceOptions: ParsableArguments {
     guard !others.contains(where: { $0.groups.contains(.standard) }) else {
       throw SyncError(.groupInOtherSpace, AccessGroup.standard.name)
     }
-    let space = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: name) { identity in
-      try LocalState(body(identity, address), engine: address.description)
+    let space: Identifier
+    do {
+      space = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: name) { identity in
+        try LocalState(body(identity, address), engine: address.description)
+      }
+    } catch var failure as EngineFailure {
+      failure.isOfNewDevice = true
+      throw failure
     }
     let session = try OpenSpace.session(space, in: keychain)
     if personal {
@@ -144,10 +150,10 @@ struct SyncLeave: ParsableCommand {
     commandName: "leave", abstract: "Forget the space and its keys on this machine.",
     discussion: """
       The items stay. The other devices count this one as a member until one of them removes it. Changes that no other device has \
-      yet keep the command from it.
+      yet keep the command from it, and so does the place of the last owner of other devices.
       """)
 
-  @Flag(help: "Also with changes that no other device has.")
+  @Flag(help: "Also with changes that no other device has, and as the last owner.")
   var force = false
 
   @OptionGroup var space: SpaceOptions
@@ -161,6 +167,7 @@ struct SyncLeave: ParsableCommand {
     let session = try space.session()
     // The vault may have changes that no command has seen.
     _ = try session.finish()
+    guard session.canLeave else { throw SyncError(.lastOwner, session.keys.space.description) }
     guard session.state.replica.pending.isEmpty else {
       throw SyncError(.changesPending, counted(session.state.replica.pending.count, "change"))
     }

@@ -77,7 +77,11 @@ struct SyncCheck: ParsableCommand {
 
   func run() throws {
     let session = try space.session()
-    _ = try session.finish()
+    do {
+      _ = try session.finish()
+    } catch let halt as Halt where session.canCompare(after: halt) {
+      Descriptor.error.note("note: \(Failure(halt).message): the words are of what this device has read before\n")
+    }
     let replica = session.state.replica
     guard let against else {
       return try Descriptor.output.write("\(replica.count - 1):\(Self.words(replica.chain).joined(separator: "-"))\n")

@@ -9,18 +9,23 @@ package struct EtcdCertificates: Sendable {
   let key: String
 
   /// - Parameter directory: Has `ca.pem`, `cert.pem` and `key.pem`.
-  /// - Throws: `notAFile`; `toolFailed` if one is not there, or if the key is not this user's alone.
+  /// - Throws: `notAFile`; `toolFailed` if one is not there, if another user could have written it, or if the key is not this user's
+  ///   alone.
   package init(in directory: String) throws(FileError) {
     (authority, certificate, key) = ("\(directory)/ca.pem", "\(directory)/cert.pem", "\(directory)/key.pem")
-    for path in [authority, certificate, key] {
+    for path in [authority, certificate, key, directory] {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else {
         // Not `missing`, which says that the log is not there.
         throw FileError(.toolFailed, FileError(errno: errno, path).detail)
       }
-      guard status.st_mode & S_IFMT == S_IFREG else { throw FileError(.notAFile, path) }
+      guard status.st_mode & S_IFMT == (path == directory ? S_IFDIR : S_IFREG) else { throw FileError(.notAFile, path) }
+      // Root may keep the authority for all users.
+      guard status.st_uid == geteuid() || (status.st_uid == 0 && path != key) else {
+        throw FileError(.toolFailed, "\(path) belongs to another user")
+      }
+      guard status.st_mode & 0o002 == 0 else { throw FileError(.toolFailed, "others may write \(path): chmod o-w") }
       guard path == key else { continue }
-      guard status.st_uid == geteuid() else { throw FileError(.toolFailed, "\(path) belongs to another user") }
       guard status.st_mode & 0o077 == 0 else { throw FileError(.toolFailed, "others may use \(path): chmod 600") }
     }
   }

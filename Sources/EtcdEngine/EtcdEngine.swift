@@ -12,6 +12,7 @@ package final class EtcdEngine: Engine {
   private let connection: EtcdConnection
   private let prefix: [UInt8]
   private let isTemporary: Bool
+  private let isMailbox: Bool
 
   /// - Parameters:
   ///   - endpoints: `HOST:PORT` of its members.
@@ -29,7 +30,7 @@ package final class EtcdEngine: Engine {
       endpoints, certificates, connectMilliseconds: connectMilliseconds, callMilliseconds: callMilliseconds)
     // A role for mailboxes gives no right to spaces.
     prefix = Array("coffer/1/\(purpose.isMailbox ? "join/" : "")\(space)/".utf8)
-    isTemporary = purpose == .temporary
+    (isTemporary, isMailbox) = (purpose == .temporary, purpose.isMailbox)
     if !purpose.isMade {
       guard try !range(EtcdRequest.range(mark, isOfKeysOnly: true)).pairs.isEmpty else { throw missing }
     } else {
@@ -111,7 +112,11 @@ package final class EtcdEngine: Engine {
         if entries.count >= limit || byteCount + pageByteCount >= DirectoryEngine.batchByteCount { return entries }
       }
       byteCount += pageByteCount
-      guard page.hasMore, !page.pairs.isEmpty else { return entries }
+      guard page.hasMore, !page.pairs.isEmpty else {
+        // A mailbox goes with the device that made it, which the other one need not wait for.
+        if isMailbox, entries.isEmpty, try range(EtcdRequest.range(mark, isOfKeysOnly: true)).pairs.isEmpty { throw missing }
+        return entries
+      }
       if size > 1, pageByteCount < 1 << 20 { size *= 2 }
     }
     throw EtcdConnection.malformed

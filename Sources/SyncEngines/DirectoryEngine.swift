@@ -17,6 +17,8 @@ package final class DirectoryEngine: WaitingEngine {
   private let objects: OpenDirectory
   /// The files that are being written.
   private let unfinished: OpenDirectory
+  /// Whether the file system counts the links of directories: one that was removed has none.
+  private let countsLinks: Bool
   private var hasRemovedLeftovers = false
   /// From the first waiting on.
   private var events: FileEvents?
@@ -35,6 +37,7 @@ package final class DirectoryEngine: WaitingEngine {
     let place = try Self.directory(name, in: spaces, isMade)
     temporary = purpose == .temporary ? (spaces, name) : nil
     log = try Self.directory(FileName(constant: "log"), in: place, isMade)
+    countsLinks = try log.status().links > 0
     objects = try Self.directory(FileName(constant: "obj"), in: place, isMade)
     unfinished = try Self.directory(FileName(constant: "new"), in: place, isMade)
   }
@@ -97,10 +100,12 @@ package final class DirectoryEngine: WaitingEngine {
     }
     // An entry that a power loss could take away again must not be folded: another would get its number.
     if !entries.isEmpty { try log.synchronize() }
+    // A mailbox, or a directory that was replaced while it is open, is no empty log.
+    if entries.isEmpty, countsLinks, try log.status().links == 0 { throw FileError(.missing, log.path) }
     return entries
   }
 
-  /// - Returns: nil if there is none. What is no file is garbage, as a file with other bytes: it stops no device.
+  /// - Returns: nil if there is none. A directory, link or pipe is garbage, as a file with other bytes: it stops no device.
   private func entry(_ number: UInt64) throws(FileError) -> [UInt8]? {
     do {
       guard let file = try log.file(Self.name(of: number)) else { return nil }

@@ -5,7 +5,7 @@ import Glibc
 /// Frames over two pipes: a u32 length, then so many bytes.
 struct FramePipes {
   /// In milliseconds, for one piece: ssh ends a connection whose other end is silent for 45 s.
-  private static let patience: Int32 = 120_000
+  private static let patience: Int32 = 60_000
 
   let input: Int32
   let output: Int32

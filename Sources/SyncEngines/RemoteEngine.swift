@@ -45,9 +45,19 @@ package final class RemoteEngine: Engine {
     if case .failed(let message) = answer { throw Self.failure(message) }
   }
 
+  /// In milliseconds: a program of the other machine that does not end with its input does not keep this one.
+  private static let endPatience: Int32 = 5_000
+
   deinit {
     close(pipes.input)
-    if process > 0 { _ = ChildProgram.wait(for: process) }
+    guard process > 0 else { return }
+    if let end = OwnedDescriptor(coffer_pidfd_open(process)) {
+      var ending = pollfd(fd: end.number, events: Int16(POLLIN), revents: 0)
+      unsafe poll(&ending, 1, Self.endPatience)
+    }
+    // Nothing happens to one that has ended.
+    kill(process, SIGKILL)
+    _ = ChildProgram.wait(for: process)
   }
 
   /// For the shell of the other machine.
@@ -71,9 +81,9 @@ package final class RemoteEngine: Engine {
 
   /// An error of the directory there, as `EngineServer` writes it.
   private static func failure(_ message: String) -> FileError {
-    let missing = FileError.Code.missing.name + ": "
-    return message.hasPrefix(missing)
-      ? FileError(.missing, String(message.dropFirst(missing.count))) : FileError(.toolFailed, message)
+    let parts = message.split(separator: ": ", maxSplits: 1).map(String.init)
+    guard parts.count == 2, let code = FileError.Code(rawValue: parts[0]) else { return FileError(.toolFailed, message) }
+    return FileError(code, parts[1])
   }
 
   private static var otherGreeting: FileError {

@@ -99,7 +99,27 @@ package final class SyncedProjection: Sendable {
 
   // MARK: To the log
 
-  /// The values that the log does not have, in the byte order of their keys. A key that is too long for the log is left out.
+  /// Whether a journal was damaged since `noteDamage`: values may be missing, or older ones, that nobody has removed or set.
+  /// - Throws: An error, if the files cannot be read.
+  package func isDamaged() throws(PreferenceError) -> Bool {
+    var known: Set<String> = []
+    if case .array(let names)? = store.state.value(forKey: StateKey.damaged) {
+      for case .string(let name) in names { known.insert(name) }
+    }
+    return try !store.values.damagedJournals().allSatisfy(known.contains)
+  }
+
+  /// Notes that the store has met the log again since its journal was damaged.
+  /// - Throws: An error of the system.
+  package func noteDamage() throws(PreferenceError) {
+    let names = try store.values.damagedJournals()
+    try store.state.set(names.isEmpty ? nil : .array(names.map { .string($0) }), forKey: StateKey.damaged)
+  }
+
+  /// The keys whose values stay on this machine, because the log has no such keys: they are empty, or too long. In byte order.
+  package var unsharedKeys: [String] { store.values.values().keys.filter { !SyncedStore.isShared($0) }.sorted() }
+
+  /// The values that the log does not have, in the byte order of their keys, without those of `unsharedKeys`.
   /// - Throws: An error, if values cannot be read.
   package func pending() throws(PreferenceError) -> [PendingValue] {
     let values = try store.values.completeValues()
@@ -107,7 +127,7 @@ package final class SyncedProjection: Sendable {
     var names = Set(values.keys.map { PropertyListDictionary.Key($0) })
     names.formUnion(state.recordedKeys)
     return names.sorted().compactMap { key in
-      guard key.name.utf8.count <= SyncedStore.keyByteCount else { return nil }
+      guard SyncedStore.isShared(key.name) else { return nil }
       let hash = hash(of: values[key])
       let record = state.record(key.name)
       guard !state.knows(hash, key.name) else { return nil }
@@ -195,8 +215,9 @@ package final class SyncedProjection: Sendable {
       taken = wanted.compactMap { change, hash in take(change, hash, over: values[change.key], state) }
       return taken.map { ($0.change.key, $0.change.value) }
     }
-    // They reach the disk first. Otherwise the older values would seem to be later changes, after a power loss.
-    try store.values.synchronize()
+    // They reach the disk first. Otherwise the older values would seem to be later changes, after a power loss. The property list
+    // follows: this process may be about to end.
+    do { try store.values.settle() } catch { try store.values.synchronize() }
     try store.state.apply(state.edits(taken, of: changes, reason, entry, after: store.seen))
     let known = Set(taken.map { PropertyListDictionary.Key($0.change.key) })
     return wanted.map { $0.0.key }.filter { !known.contains(.init($0)) }

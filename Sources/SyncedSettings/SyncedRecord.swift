@@ -27,6 +27,8 @@ enum StateKey: String {
   static let delivered = "delivered"
   /// The hashes of the values that are being received.
   static let receiving = "receiving"
+  /// The names of damaged journals after which the store has met the log again.
+  static let damaged = "damaged"
 }
 
 /// The value of a key that was last sent or received. A key without a value has no record.

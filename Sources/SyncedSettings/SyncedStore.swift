@@ -13,6 +13,9 @@ package final class SyncedStore: Sendable {
   /// The maximum length of a key, in bytes of UTF-8.
   package static let keyByteCount = 64
 
+  /// Whether the log may have a setting with this key.
+  package static func isShared(_ key: String) -> Bool { (1...keyByteCount).contains(key.utf8.count) }
+
   /// The limits for what an app writes. The log has the same, and judges what several devices have written together.
   package static var limits: PreferenceLimits.OfDomain {
     var limits = PreferenceLimits.OfDomain()

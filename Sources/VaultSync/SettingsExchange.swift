@@ -31,7 +31,9 @@ extension SpaceSession {
     var exchange = SettingsExchange(self, stores) { try engine.get($0) }
     if scope.isSent { try exchange.send() }
     var report = try synchronise(with: engine, changes: changes)
-    guard !stores.isEmpty, scope.isReceived || report.hasNewSettings else { return (report, exchange.report) }
+    guard !stores.isEmpty, scope.isReceived || report.hasNewSettings || exchange.hasUnmet else {
+      return (report, exchange.report)
+    }
     if try exchange.receive() {
       report.add(try synchronise(with: engine, changes: .none))
       _ = try exchange.receive()
@@ -57,6 +59,8 @@ package struct SettingsExchange {
   private let stores: [SyncedProjection]
   private let objects: ObjectSource
   private(set) var report = Report()
+  /// Whether a store has yet to meet the log.
+  private(set) var hasUnmet = false
   /// Values of the store that is looked at, which this machine has and the engine has lost.
   private var lost: [(key: String, value: PropertyListValue?, dot: [UInt8]?)] = []
 
@@ -70,8 +74,10 @@ package struct SettingsExchange {
 
   private func name(of store: SyncedProjection) -> String { store.store.values.name.name }
 
-  private func hasMet(_ store: SyncedProjection) -> Bool {
-    store.delivered != nil && session.state.settings.met.contains(name(of: store))
+  /// A value that is missing after damage to the journal was not removed: the store meets the log again.
+  private func hasMet(_ store: SyncedProjection) throws(PreferenceError) -> Bool {
+    guard store.delivered != nil, session.state.settings.met.contains(name(of: store)) else { return false }
+    return try !store.isDamaged()
   }
 
   /// One store that cannot be read holds up no other.
@@ -91,7 +97,10 @@ package struct SettingsExchange {
   /// - Throws: errors of the files of the space.
   mutating func send() throws {
     try forEachStore { exchange, store in
-      guard exchange.hasMet(store) else { return }
+      guard try exchange.hasMet(store) else {
+        exchange.hasUnmet = true
+        return
+      }
       try exchange.send(try store.pending().map { ($0.key, $0.value, $0.dot) }, of: store)
     }
   }
@@ -111,7 +120,10 @@ package struct SettingsExchange {
       let change = LocalSetting(setting, value: value, seen: item.dot.flatMap { Identifier($0) })
       sent.append((item.key, store.hash(of: item.value), change))
     }
-    for (item, dot) in zip(sent, try session.write(sent.map(\.change), objects)) {
+    guard !sent.isEmpty else { return }
+    // Not the time of this pass, which may come long after: the value that was set later is to be the value.
+    let changed = try store.store.values.lastChange().map { $0 / 1_000_000 }
+    for (item, dot) in zip(sent, try session.write(sent.map(\.change), at: changed, objects)) {
       // The number of an entry is not known before it is appended, and nothing needs it.
       try store.sent(item.key, hash: item.hash, dot: dot?.bytes ?? [], entry: 0)
       report.sent += 1
@@ -128,7 +140,7 @@ package struct SettingsExchange {
     try forEachStore { exchange, store in
       let name = exchange.name(of: store)
       try exchange.giveBack(refused.filter { $0.name.store.utf8.elementsEqual(name.utf8) }, to: store)
-      if exchange.hasMet(store) {
+      if try exchange.hasMet(store) {
         try exchange.deliver(exchange.changes(for: store, removing: true), .serverChange, to: store)
         try exchange.send(exchange.lost, of: store)
       } else {
@@ -205,8 +217,8 @@ package struct SettingsExchange {
     try deliver(changes, isOther ? .accountChange : .initialSync, to: store)
     let shared = Set(session.settings(of: name(of: store)).map { Array($0.name.key.utf8) })
     let own = try store.store.values.completeValues().unsorted.filter { !shared.contains(Array($0.key.utf8)) }
-    try send(
-      own.filter { $0.key.utf8.count <= SettingName.maximumKeyByteCount }.map { ($0.key, $0.value, nil) }, of: store)
+    try send(own.filter { SyncedStore.isShared($0.key) }.map { ($0.key, $0.value, nil) }, of: store)
+    try store.noteDamage()
     try session.noteMeeting(of: name(of: store))
   }
 }

@@ -20,6 +20,12 @@ extension SpaceSession {
   /// - Throws: errors of the files.
   package func setRole(_ id: Identifier, _ role: Role) throws { try change { $0.replica.setRole(id, role) } }
 
+  /// Whether the devices that stay have an owner. Nobody could remove one of them otherwise.
+  package var canLeave: Bool {
+    let others = state.replica.membership.devices.values.filter { $0.id != keys.identity.id }
+    return others.isEmpty || others.contains { $0.role == .owner } || state.replica.membership[keys.identity.id]?.role != .owner
+  }
+
   /// The devices of a name, of the beginning of an identifier with at least 8 digits, or of a person.
   /// - Throws: `noDevice`; `severalDevices` if the name is that of several devices, or of a device and a person.
   package func devices(_ name: String) throws -> [DeviceRecord] {
@@ -32,6 +38,11 @@ extension SpaceSession {
     if named.isEmpty { return ofPerson }
     guard named.count == 1, ofPerson.isEmpty || ofPerson == named else { throw SyncError(.severalDevices, name) }
     return named
+  }
+
+  /// Whether the words of what this device has read tell something about a log for which it has stopped.
+  package func canCompare(after halt: Halt) -> Bool {
+    halt == state.replica.halt && halt != .removed && halt != .notAMember && state.replica.count > 0
   }
 
   /// Why a change of the members is not in the log.
@@ -59,20 +70,27 @@ extension SpaceSession {
     // Entries of other numbers than before may have the same names.
     files.forgetEntries()
     try change { ($0.replica, $0.garbage) = (replica, GarbageCollection()) }
+    // The engine may lack the large values of the former history.
+    _ = compareObjects()
   }
 
   /// Removes the items of the space from the vault for good, with their former versions and the removed items of its groups, and forgets
-  /// the space. Items that only this device has stay.
-  /// - Returns: How many items were removed.
-  func erase() throws -> Int {
+  /// the space. Items that only this device has stay, and those with a value that was not sent, without their former versions.
+  /// - Returns: How many items were removed, and how many stay for such a value.
+  func erase() throws -> (removed: Int, kept: Int) {
     let items = try SharedItems(of: state.groups, in: keychain)
     let known = items.entries.filter { state.replica.state[EntityKey(.item, $0.key)]?.exists == true }
-    for entry in known.values {
-      do { _ = try keychain.removeForGood(entry.reference) } catch let error as KeychainError where error.code == .notFound {}
+    let kept = known.keys.filter { tag in
+      state.replica.pending[EntityKey(.item, tag)].contains { $0.operation[.content] != nil || $0.operation[.secret] != nil }
+    }
+    for (tag, entry) in known {
+      do {
+        if kept.contains(tag) { try keychain.purge(entry.reference) } else { try keychain.removeForGood(entry.reference) }
+      } catch let error as KeychainError where error.code == .notFound {}
     }
     for group in state.groups.subtracting(items.missingGroups) { _ = try keychain.purgeExpired(in: group, removedItems: true) }
     try forget()
-    return known.count
+    return (known.count - kept.count, kept.count)
   }
 
   /// Removes the keys from the vault, and the files.

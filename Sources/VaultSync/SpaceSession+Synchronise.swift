@@ -35,7 +35,7 @@ package struct SyncReport {
   var hasNewSettings = false
 
   /// Adds what a pass right after this one has done.
-  mutating func add(_ next: SyncReport) {
+  package mutating func add(_ next: SyncReport) {
     (written, removed, restored) = (written + next.written, removed + next.removed, restored + next.restored)
     refused += next.refused
     open.add(next.open)
@@ -117,8 +117,9 @@ extension SpaceSession {
     try files.removePlan()
     seen = known
     if case Halt.removed? = failure, replica.isErased {
-      let count = try erase()
-      throw SyncError(.erased, count == 1 ? "1 item" : "\(count) items")
+      let (removed, kept) = try erase()
+      let rest = kept == 0 ? "" : "; kept, because no other device has their values: \(kept)"
+      throw SyncError(.erased, (removed == 1 ? "1 item" : "\(removed) items") + rest)
     }
     if let failure { throw failure }
     return report
@@ -152,7 +153,7 @@ extension SpaceSession {
   /// The engine may have lost objects with the entries that were put back. The next pass compares the values in objects, and writes
   /// anew those that the engine does not have.
   /// - Returns: Whether there are such values.
-  private func compareObjects() -> Bool {
+  func compareObjects() -> Bool {
     guard let role = state.replica.membership[state.replica.id]?.role, role <= .member else { return false }
     let tags = state.rows.filter { tag, row in
       let entity = shown(EntityKey(.item, tag))

@@ -45,13 +45,18 @@ struct EtcdEngineTests {
     // A mailbox goes with its engine.
     let place = try #require(Identifier([UInt8](repeating: 8, count: 16)))
     #expect(code { _ = try server.engine(space: place) } == .missing)
+    var other: EtcdEngine?
     do {
       let mailbox = try server.engine(.temporary, space: place)
       #expect(try server.engine(.mailbox, space: place).append(0, [1]) == .made)
       #expect(code { _ = try server.engine(space: place) } == .missing, "a mailbox is no space")
       #expect(try mailbox.read(from: 0, limit: 500).count == 1)
+      other = try server.engine(.mailbox, space: place)
+      #expect(try other?.read(from: 1, limit: 500) == [])
     }
+    #expect(code { _ = try other?.read(from: 1, limit: 500) } == .missing, "the device that made it has ended")
     #expect(code { _ = try server.engine(.mailbox, space: place) } == .missing)
+    #expect(try engine.read(from: 400, limit: 500) == [])
     #expect(try engine.read(from: 299, limit: 500).count == 1)
   }
 

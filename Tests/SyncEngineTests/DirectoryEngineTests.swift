@@ -145,6 +145,15 @@ import VaultCore
     #expect(code { _ = try DirectoryEngine(place.root, space: Place.space, .new) } == .symbolicLink)
   }
 
+  /// The device that made a mailbox has ended.
+  @Test func aDirectoryThatWasRemovedIsNoEmptyLog() throws {
+    let place = try Place()
+    let engine = try place.engine()
+    #expect(try engine.read(from: 0, limit: 1) == [])
+    run("rm", "-rf", place.space)
+    #expect(code { _ = try engine.read(from: 0, limit: 1) } == .missing)
+  }
+
   /// As if the file system were not mounted.
   @Test func anEmptyDirectoryIsNotALogThatWasPutBack() throws {
     let place = try Place()

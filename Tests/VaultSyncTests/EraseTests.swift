@@ -38,7 +38,7 @@ import VaultCore
     let (one, two) = try Self.pair()
     try Self.remove(two, by: one, erase: true)
     #expect(throws: SyncError(.erased)) { try two.synchronise() }
-    #expect(try two.values() == ["own": "x ", "e": "new "])
+    #expect(try two.values() == ["own": "x ", "e": "new ", "a": "changed "] && !two.versions("a").contains("secret"))
     #expect(try two.person.removedItems(in: Machine.group).isEmpty)
     #expect(try two.entry("d", in: .standard) != nil)
     #expect(try DeviceKeys.spaces(in: two.person).isEmpty)
@@ -60,6 +60,6 @@ import VaultCore
     _ = try? two.synchronise()
     two.crash.callsUntilCrash = nil
     if try !DeviceKeys.spaces(in: two.person).isEmpty { #expect(throws: SyncError(.erased)) { try two.synchronise() } }
-    #expect(try two.values() == ["own": "x ", "e": "new "])
+    #expect(try two.values() == ["own": "x ", "e": "new ", "a": "changed "])
   }
 }

@@ -177,7 +177,7 @@ import VaultCore
     #expect(report.restored == 1 && !report.inspection.lacksEntries && shared.deleted.isEmpty && shared.log == log)
   }
 
-  /// What needs no room goes on, and a new device is not added.
+  /// A pass that needs no room goes on, and a new device is not added.
   @Test func aFullEngineStopsNoLook() throws {
     for secret in ["x", "y"] {
       try machine.set("a", secret)

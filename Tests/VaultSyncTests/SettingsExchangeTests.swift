@@ -60,6 +60,81 @@ import VaultCore
     #expect(machines[0].engine.shared.log.count == count)
   }
 
+  /// A value that is missing because a file was damaged was not removed, and an older one in its place is no later change.
+  @Test(arguments: ["plist", "older plist", "nothing"], [true, false])
+  func aDamagedStoreTakesTheValuesOfTheLog(left: String, isPutAside: Bool) throws {
+    let machines = try SettingsTests.machines(2)
+    try Self.set(.integer(1), "a", on: machines[0])
+    for machine in machines { try Self.pass(machine) }
+    let files = machines[0].directory.appending(path: "data/SyncedPreferences/\(Self.name)").path
+    try Self.projection(machines[0]).store.values.checkpoint()
+    let older = try Data(contentsOf: URL(filePath: files + ".plist"))
+    for (key, value) in [("a", Int64(2)), ("b", 3)] { try Self.set(.integer(value), key, on: machines[1]) }
+    for machine in machines.reversed() { try Self.pass(machine) }
+    #expect(try Self.values(machines[0]) == ["a": "integer(2)", "b": "integer(3)"])
+    try Data(repeating: 0, count: 4096).write(to: URL(filePath: files + ".journal"))
+    if left != "plist" { try FileManager.default.removeItem(atPath: files + ".plist") }
+    if left == "older plist" { try older.write(to: URL(filePath: files + ".plist")) }
+    // The program of the settings finds the damage first, and writes.
+    if isPutAside { try Self.set(.integer(4), "c", on: machines[0]) }
+    #expect(try Self.pass(machines[0]).sent == (isPutAside ? 1 : 0))
+    try Self.pass(machines[1])
+    let expected = ["a": "integer(2)", "b": "integer(3)"].merging(isPutAside ? ["c": "integer(4)"] : [:]) { $1 }
+    for machine in machines { #expect(try Self.values(machine) == expected) }
+    // Then a removal is one again.
+    try Self.set(nil, "a", on: machines[0])
+    #expect(try Self.pass(machines[0]).sent == 1)
+    try Self.pass(machines[1])
+    #expect(try Self.values(machines[1])["a"] == nil)
+  }
+
+  /// Also if the machine that had set the other one sends it later.
+  @Test func theValueThatWasSetLaterStays() throws {
+    let machines = try SettingsTests.machines(2)
+    for machine in machines { try Self.pass(machine) }
+    for (value, machine) in zip([Int64(1), 2], machines) {
+      try Self.set(.integer(value), "page", on: machine)
+      // More than the file system's clock needs for a tick.
+      usleep(50_000)
+    }
+    for machine in machines.reversed() + machines { try Self.pass(machine) }
+    for machine in machines { #expect(try Self.values(machine) == ["page": "integer(2)"]) }
+  }
+
+  /// It would empty the store of this machine alone.
+  @Test func aReaderForgetsNothing() throws {
+    let machines = try SettingsTests.machines(2)
+    try Self.set(.integer(7), "page", on: machines[0])
+    for machine in machines { try Self.pass(machine) }
+    try machines[0].session().setRole(machines[1].session().state.replica.id, .reader)
+    for machine in machines { try Self.pass(machine) }
+    let session = try machines[1].session()
+    #expect(throws: SyncError(.notAllowed)) { try session.forget(Self.name) }
+    #expect(session.settings(of: Self.name).count == 1 && session.state.replica.pending.isEmpty)
+  }
+
+  /// Programs that read the file need not wait for the next change.
+  @Test func receivedValuesAreInThePropertyList() throws {
+    let machines = try SettingsTests.machines(2)
+    for machine in machines { try Self.pass(machine) }
+    try Self.set(.integer(7), "page", on: machines[0])
+    for machine in machines { try Self.pass(machine) }
+    let file = machines[1].directory.appending(path: "data/SyncedPreferences/\(Self.name).plist")
+    let values = try unsafe PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil) as? [String: Int]
+    #expect(values == ["page": 7])
+  }
+
+  /// The log has no such keys, and the values stay.
+  @Test func keysThatTheLogCannotHaveStayOnTheMachine() throws {
+    let machine = try #require(try SettingsTests.machines(1).first)
+    for key in ["", String(repeating: "k", count: 65), "page"] { try Self.set(.integer(7), key, on: machine) }
+    let report = try Self.pass(machine)
+    #expect(report.sent == 1 && report.failed.isEmpty)
+    try Self.set(.integer(8), "", on: machine)
+    #expect(try Self.pass(machine).failed.isEmpty && Self.pass(machine).sent == 0)
+    #expect(try Self.values(machine).count == 3 && Self.projection(machine).unsharedKeys.map(\.utf8.count) == [0, 65])
+  }
+
   /// A machine that has the value sends it again, and another one takes it then.
   @Test func aLargeValueThatTheEngineHasLostComesBack() throws {
     let machines = try SettingsTests.machines(2)

@@ -7,12 +7,10 @@ enum Quarantine {
   /// between, a damaged file is left instead of none, which would mean that the domain was deleted.
   /// - Returns: The new path.
   static func keep(_ path: String, in directory: PreferenceDirectory) throws(PreferenceError) -> String {
-    // A file name has at most 255 bytes.
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path.utf8.index(after: $0) } ?? path.startIndex
-    let start = path.utf8.distance(from: slash, to: path.endIndex) > 220 ? String(path[..<slash]) + "long-name" : path
+    let start = Path.join(Path.parent(of: path), prefix(of: path))
     let date = date()
     for attempt in 0..<1000 {
-      let new = "\(start).corrupt-\(date)\(attempt == 0 ? "" : "-\(attempt)")"
+      let new = "\(start)\(date)\(attempt == 0 ? "" : "-\(attempt)")"
       if unsafe link(path, new) == 0 { return new }
       if errno == EEXIST { continue }
       guard errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK, unsafe access(new, F_OK) != 0 else {
@@ -24,6 +22,24 @@ enum Quarantine {
       return new
     }
     throw PreferenceError(.io, "\(path): too many damaged files lie beside it")
+  }
+
+  /// A file name has at most 255 bytes.
+  private static func prefix(of path: String) -> String {
+    let name = Path.name(of: path)
+    return "\(name.utf8.count > 220 ? "long-name" : name).corrupt-"
+  }
+
+  /// The names of the files that were kept for a path, in byte order.
+  static func names(of path: String, in directory: PreferenceDirectory) throws(PreferenceError) -> [String] {
+    guard try directory.isThere() else { return [] }
+    let start = prefix(of: path)
+    do {
+      return try OpenDirectory.foreign(directory.path).names().map(\.description).filter { $0.utf8.starts(with: start.utf8) }
+        .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    } catch {
+      throw PreferenceError(error)
+    }
   }
 
   private static func date() -> String {
