@@ -11,11 +11,15 @@ package enum DetachedThread {
 
   /// - Returns: Whether the system had a thread.
   package static func start(_ name: String, _ run: @escaping @Sendable () -> Void) -> Bool {
+    make(name, state: PTHREAD_CREATE_DETACHED, run) != nil
+  }
+
+  static func make(_ name: String, state: Int, _ run: @escaping @Sendable () -> Void) -> pthread_t? {
     let body = unsafe Unmanaged.passRetained(Body(name, run))
     var attributes = pthread_attr_t()
     unsafe pthread_attr_init(&attributes)
     defer { unsafe pthread_attr_destroy(&attributes) }
-    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    unsafe pthread_attr_setdetachstate(&attributes, Int32(state))
     // A thousand of them are not to need 8 GiB of address space.
     unsafe pthread_attr_setstacksize(&attributes, 512 << 10)
     var all = sigset_t()
@@ -34,6 +38,6 @@ package enum DetachedThread {
       }, body.toOpaque())
     unsafe pthread_sigmask(SIG_SETMASK, &old, nil)
     if result != 0 { unsafe body.release() }
-    return result == 0
+    return result == 0 ? thread : nil
   }
 }
