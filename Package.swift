@@ -313,7 +313,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "EtcdEngineTests",
-      dependencies: ["Children", "SystemBench", "EtcdEngine", "SyncEngines", "CofferSync", "CofferFiles", "VaultCore"]),
+      dependencies: [
+        "Children", "SystemBench", "Waiting", "EtcdEngine", "SyncEngines", "CofferSync", "CofferFiles", "VaultCore",
+      ]),
     .testTarget(
       name: "AuditLogTests", dependencies: ["CofferAudit", "AppContainers", "AuditWriter", "CofferFiles"]),
     .target(name: "FakePinentry", dependencies: ["Pinentry", "CofferFiles"], path: "Tests/Support/FakePinentry"),

@@ -30,6 +30,12 @@ package struct EtcdCertificates: Sendable {
     }
   }
 
+  /// - Parameter call: 0 for a call without an end.
+  /// - Returns: nil if libcurl has no memory, or cannot do it.
+  func handle(_ connect: Int, _ call: Int) -> UnsafeMutableRawPointer? {
+    unsafe coffer_curl_make(authority, certificate, key, connect, call)
+  }
+
   /// The reason for which a server refuses the certificate of this user, if its time is over: a server says no reason.
   fileprivate var refusal: FileError? {
     guard let end = try? end(), Int64(time(nil)) > end else { return nil }
@@ -50,6 +56,7 @@ package struct EtcdCertificates: Sendable {
 
   private let endpoints: [String]
   private let certificates: EtcdCertificates
+  private let milliseconds: (connect: Int, call: Int)
   private var current = 0
   /// The handle of libcurl keeps the connection.
   private let handle: UnsafeMutableRawPointer
@@ -58,10 +65,10 @@ package struct EtcdCertificates: Sendable {
     _ endpoints: [String], _ certificates: EtcdCertificates, connectMilliseconds: Int, callMilliseconds: Int
   ) throws(FileError) {
     (self.endpoints, self.certificates) = (endpoints, certificates)
-    guard Self.isReady,
-      let handle = unsafe coffer_curl_make(
-        certificates.authority, certificates.certificate, certificates.key, connectMilliseconds, callMilliseconds)
-    else { throw FileError(.toolFailed, "libcurl cannot be used") }
+    milliseconds = (connectMilliseconds, callMilliseconds)
+    guard Self.isReady, let handle = unsafe certificates.handle(connectMilliseconds, callMilliseconds) else {
+      throw FileError(.toolFailed, "libcurl cannot be used")
+    }
     unsafe self.handle = handle
   }
 
@@ -86,10 +93,16 @@ package struct EtcdCertificates: Sendable {
     throw last
   }
 
+  /// First of the member that has answered last.
+  func watch(_ key: [UInt8], to end: [UInt8]) -> EtcdWatch? {
+    EtcdWatch(
+      Array(endpoints[current...] + endpoints[..<current]), certificates, EtcdRequest.watch(key, to: end),
+      connectMilliseconds: milliseconds.connect, callMilliseconds: milliseconds.call)
+  }
+
   private func attempt(_ method: String, _ request: [UInt8]) throws(FileError) -> ArraySlice<UInt8> {
     let endpoint = endpoints[current]
-    let length = UInt32(request.count)
-    let frame = [0] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) } + request
+    let frame = Self.frame(request)
     var headers = unsafe coffer_curl_buffer(bytes: nil, count: 0, capacity: 0, limit: 1 << 16)
     var body = unsafe coffer_curl_buffer(bytes: nil, count: 0, capacity: 0, limit: Self.answerLimit)
     defer {
@@ -107,6 +120,11 @@ package struct EtcdCertificates: Sendable {
     let status = unsafe GRPCStatus(headers: Array(UnsafeBufferPointer(start: headers.bytes, count: headers.count)))
     if let error = status.error(endpoint) { throw error }
     return try Self.message(unsafe Array(UnsafeBufferPointer(start: body.bytes, count: body.count)))
+  }
+
+  static func frame(_ message: [UInt8]) -> [UInt8] {
+    let length = UInt32(message.count)
+    return [0] + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) } + message
   }
 
   /// One frame, not compressed: a byte 0, a length of 4 bytes, the message.

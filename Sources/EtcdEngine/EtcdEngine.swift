@@ -13,6 +13,7 @@ package final class EtcdEngine: Engine {
   private let prefix: [UInt8]
   private let isTemporary: Bool
   private let isMailbox: Bool
+  private var watch: EtcdWatch?
 
   /// - Parameters:
   ///   - endpoints: `HOST:PORT` of its members.
@@ -183,6 +184,12 @@ package final class EtcdEngine: Engine {
 }
 
 extension EtcdEngine: WaitingEngine {
-  /// The log is read each second: this engine has no watch.
-  package func beginWaiting(for number: UInt64) -> LogSign { LogSign(descriptor: nil, milliseconds: 1_000) }
+  /// The watch is a hint: a member that stands still tells nothing, and no error. So the log is read besides, and each second without
+  /// a watch.
+  package func beginWaiting(for number: UInt64) -> LogSign {
+    if watch == nil { watch = connection.watch(log, to: log.dropLast() + [0x30]) }
+    return LogSign(descriptor: watch?.descriptor, milliseconds: watch?.isLive == true ? 60_000 : 1_000)
+  }
+
+  package func clearSign() { watch?.clear() }
 }

@@ -45,6 +45,16 @@ enum EtcdRequest {
     return message.bytes
   }
 
+  /// `WatchRequest`: of what is put from now on. A revision that was seen may lie ahead of a cluster that was put back.
+  static func watch(_ key: [UInt8], to end: [UInt8]) -> [UInt8] {
+    var message = MessageWriter()
+    message.data(1, key)
+    message.data(2, end)
+    // Without deletions.
+    message.data(5, [1])
+    return operation(1, message.bytes)
+  }
+
   private static func operation(_ field: UInt64, _ bytes: [UInt8]) -> [UInt8] {
     var message = MessageWriter()
     message.data(field, bytes)

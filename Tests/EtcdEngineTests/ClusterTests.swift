@@ -66,6 +66,24 @@ struct ClusterTests {
     }
   }
 
+  /// It says so, and another one goes on telling.
+  @Test func aWatchLeavesAMemberThatIsCutOff() throws {
+    try withLeader { cluster, leader, others in
+      for member in [leader, others[0]] {
+        let engine = try persistent { try cluster.engine([member, others[1]], milliseconds: 4000) }
+        try engine.becomesLive()
+        cluster.cut(member)
+        try engine.tells()
+        // There is a leader again, and the watch is one of the member that follows it.
+        try engine.becomesLive()
+        try make(count(in: engine), with: engine)
+        try engine.tells()
+        cluster.join(member)
+        _ = try cluster.leader()
+      }
+    }
+  }
+
   @Test func anAddressWithoutAMemberIsPassedOver() throws {
     try withLeader { cluster, leader, _ in
       let engine = try persistent {

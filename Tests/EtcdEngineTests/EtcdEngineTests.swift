@@ -140,33 +140,9 @@ struct EtcdEngineTests {
   @Test func aRoleIsForThePrefixOfASpace() throws {
     let server = try Server()
     _ = try server.ready().append(0, [0])
-    server.files.issue("root", by: "ca")
     server.files.issue("bob", by: "ca")
-    func text(_ field: UInt64, _ text: String) -> (inout MessageWriter) -> Void { { $0.data(field, Array(text.utf8)) } }
-    let root = try EtcdConnection(
-      [server.endpoint], server.files["root"], connectMilliseconds: 10_000, callMilliseconds: 30_000)
-    func call(_ method: String, _ fields: (inout MessageWriter) -> Void...) throws {
-      var message = MessageWriter()
-      for field in fields { field(&message) }
-      _ = try root.call("Auth/\(method)", message.bytes)
-    }
-    try call("RoleAdd", text(1, "root"))
-    try call("RoleAdd", text(1, "team"))
-    for part in ["\(Server.space)", "join"] {
-      try call("RoleGrantPermission", text(1, "team")) { message in
-        var permission = MessageWriter()
-        permission.integer(1, 2)
-        permission.data(2, Array("coffer/1/\(part)/".utf8))
-        permission.data(3, Array("coffer/1/\(part)0".utf8))
-        message.data(2, permission.bytes)
-      }
-    }
-    for user in ["root", "ada", "bob"] {
-      try call("UserAdd", text(1, user)) { $0.data(3, [8, 1]) }
-    }
-    try call("UserGrantRole", text(1, "root"), text(2, "root"))
-    try call("UserGrantRole", text(1, "ada"), text(2, "team"))
-    try call("AuthEnable")
+    let root = try server.authenticate(["ada", "bob"], may: .readAndWrite)
+    try root.grant("ada")
     #expect(try server.engine().append(1, [1]) == .made)
     #expect(try server.engine().read(from: 0, limit: 500).count == 2)
     #expect(code { _ = try server.engine(as: "bob") } == .accessDenied)
@@ -177,13 +153,13 @@ struct EtcdEngineTests {
 
     // The role is taken away while an engine is at work.
     let engine = try server.engine()
-    try call("UserRevokeRole", text(1, "ada"), text(2, "team"))
+    try root.revoke("ada")
     for attempt in [{ _ = try engine.read(from: 0, limit: 500) }, { _ = try engine.append(2, [2]) }] {
       let detail = detail(attempt)
       #expect(detail.contains("the role of this user at the engine does not allow it"), "\(detail)")
       #expect(code(attempt) == .accessDenied)
     }
-    try call("UserGrantRole", text(1, "ada"), text(2, "team"))
+    try root.grant("ada")
     #expect(try engine.read(from: 0, limit: 500).count == 2)
   }
 

@@ -40,7 +40,7 @@ final class Server {
   /// Kills it.
   func stop() { child = nil }
 
-  private static func freePort() -> UInt16 {
+  static func freePort() -> UInt16 {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(socket) }
     var address = sockaddr_in()
