@@ -32,8 +32,8 @@ final class SpaceFollower {
     settings = SettingsFollower(tell: tell)
   }
 
-  /// Readable after a change of the log.
-  var descriptor: Int32? { failures == 0 ? sign?.descriptor : nil }
+  /// Readable after a change of the log, which a pass that is due reads anyway.
+  var descriptor: Int32? { failures == 0 && due == nil ? sign?.descriptor : nil }
   /// When there is something to do, if nothing happens before.
   var next: [Deadline] { due.map { [$0] } ?? [look, settings.due].compactMap { $0 } }
 
