@@ -39,7 +39,10 @@ import Testing
       try domain.set(.integer(1), forKey: "key")
       try domain.synchronize()
       let file = root.appending(path: "there.plist")
-      while !FileManager.default.fileExists(atPath: file.path) { try await Task.sleep(for: .milliseconds(20)) }
+      for _ in 0..<3000 where !FileManager.default.fileExists(atPath: file.path) {
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      precondition(FileManager.default.fileExists(atPath: file.path), "not in the property list")
       withExtendedLifetime(domain) {}
     }
   }
