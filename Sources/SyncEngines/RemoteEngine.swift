@@ -46,7 +46,7 @@ package final class RemoteEngine: Engine {
   }
 
   /// In milliseconds: a program of the other machine that does not end with its input does not keep this one.
-  private static let endPatience: Int32 = 5_000
+  private static let endPatience: Int32 = 20_000
 
   deinit {
     close(pipes.input)

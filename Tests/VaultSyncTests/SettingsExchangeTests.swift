@@ -122,6 +122,8 @@ import VaultCore
     let file = machines[1].directory.appending(path: "data/SyncedPreferences/\(Self.name).plist")
     let values = try unsafe PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil) as? [String: Int]
     #expect(values == ["page": 7])
+    // Their directories go with them.
+    withExtendedLifetime(machines) {}
   }
 
   /// The log has no such keys, and the values stay.
