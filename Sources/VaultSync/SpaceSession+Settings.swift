@@ -94,6 +94,9 @@ extension SpaceSession {
     let entity = shown(key)
     let present = entity?.exists == true ? entity?[.content].first : nil
     let seen = seen(change, entity, present)
+    // A crash may have kept the store from knowing of the change before. Both may have the time of one tick of the file system's clock.
+    let isAfterOwn = state.replica.pending[key].contains { $0.operation.dot == present?.dot }
+    let time = isAfterOwn ? max(time, (present?.modified ?? 0) + 1) : time
     guard let value = change.value else {
       // Deletions of settings are never held: a person removes them one by one, or with their app.
       try state.replica.delete([key], ofGroupWith: 1, at: time) { _ in seen }

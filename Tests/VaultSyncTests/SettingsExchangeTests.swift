@@ -101,6 +101,25 @@ import VaultCore
     for machine in machines { #expect(try Self.values(machine) == ["page": "integer(2)"]) }
   }
 
+  /// Also if a crash came between them, and both have one time.
+  @Test(arguments: 0..<12) func theLaterChangeOfOneMachineStays(calls: Int) throws {
+    let machines = try SettingsTests.machines(2)
+    for machine in machines { try Self.pass(machine) }
+    let journal = machines[0].directory.appending(path: "data/SyncedPreferences/\(Self.name).journal").path
+    func set(_ value: Int64) throws {
+      try Self.set(.integer(value), "page", on: machines[0])
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)], ofItemAtPath: journal)
+    }
+    try set(1)
+    machines[0].crash.callsUntilCrash = calls
+    _ = try? Self.pass(machines[0])
+    machines[0].crash.callsUntilCrash = nil
+    try set(2)
+    for machine in machines + machines { try Self.pass(machine) }
+    for machine in machines { #expect(try Self.values(machine) == ["page": "integer(2)"]) }
+  }
+
   /// It would empty the store of this machine alone.
   @Test func aReaderForgetsNothing() throws {
     let machines = try SettingsTests.machines(2)
