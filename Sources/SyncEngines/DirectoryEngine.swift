@@ -100,7 +100,7 @@ package final class DirectoryEngine: WaitingEngine {
     }
     // An entry that a power loss could take away again must not be folded: another would get its number.
     if !entries.isEmpty { try log.synchronize() }
-    // A mailbox, or a directory that was replaced while it is open, is no empty log.
+    // The directory of a mailbox, or one that was replaced while it is open, is not an empty log.
     if entries.isEmpty, countsLinks, try log.status().links == 0 { throw FileError(.missing, log.path) }
     return entries
   }

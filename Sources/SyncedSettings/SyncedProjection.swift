@@ -99,7 +99,7 @@ package final class SyncedProjection: Sendable {
 
   // MARK: To the log
 
-  /// Whether a journal was damaged since `noteDamage`: values may be missing, or older ones, that nobody has removed or set.
+  /// Whether a journal was damaged since `noteDamage`: the store may lack values, or have older ones, without a change by a program.
   /// - Throws: An error, if the files cannot be read.
   package func isDamaged() throws(PreferenceError) -> Bool {
     var known: Set<String> = []
