@@ -4,7 +4,10 @@ package import VaultCore
 /// Items that are added in one commit, with their secrets one behind the other.
 package final class NewItems: Sendable {
   /// The most that one request carries.
-  package static let maximumCount = 256
+  package static let maximumCount = 2048
+  /// In bytes of attributes and secrets, of those that are put into one request. A commit writes much of the tree and of the pages with
+  /// items anew, however few it adds: as many go into one as a frame holds.
+  package static let aimByteCount = 480 << 10
 
   package let items: [Item]
   package let byteCounts: [Int]

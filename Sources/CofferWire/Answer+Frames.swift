@@ -44,7 +44,7 @@ extension Answer {
     var parts: [[UInt8]] = []
     var count = 0
     for part in all {
-      if parts.count == WireLimits.partCount || (count + part.count + 4 > WireLimits.partByteCount && !parts.isEmpty) {
+      if parts.count == WireLimits.answerPartCount || (count + part.count + 4 > WireLimits.partByteCount && !parts.isEmpty) {
         try send(Message(parts: parts).frame(.part, request: request))
         (parts, count) = ([], 0)
       }

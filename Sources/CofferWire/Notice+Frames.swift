@@ -16,7 +16,7 @@ extension Notice {
 
   // MARK: Out
 
-  /// - Parameter notices: At most `WireLimits.partCount`. None: from here on it is watched.
+  /// - Parameter notices: At most `WireLimits.answerPartCount`. None: from here on it is watched.
   /// - Throws: `WireError`: `frameLength`; `VaultError` of locked memory.
   package static func frame(_ notices: [Notice], request: UInt64) throws -> Secret {
     try Message(parts: notices.map(\.wirePart)).frame(.notices, request: request)

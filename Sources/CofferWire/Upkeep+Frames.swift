@@ -103,7 +103,7 @@ extension UpkeepQuestion {
     var (questions, page, count) = ([UpkeepQuestion](), [Attributes](), 0)
     for row in rows {
       let length = TLV.encode(row).count + 4
-      if page.count == WireLimits.partCount || count + length > WireLimits.partByteCount / 2 && !page.isEmpty {
+      if page.count == WireLimits.answerPartCount || count + length > WireLimits.partByteCount / 2 && !page.isEmpty {
         questions.append(UpkeepQuestion(.shown, page))
         (page, count) = ([], 0)
       }

@@ -1,3 +1,5 @@
+internal import CofferRequests
+
 /// The limits for data from the other end. A peer that exceeds one is disconnected.
 package enum WireLimits {
   /// The whole frame, in bytes: the largest secret, and room for what is said of it.
@@ -10,8 +12,10 @@ package enum WireLimits {
   package static let partByteCount = 512 << 10
   /// An item beside its secret, in bytes: a larger one is left out.
   package static let entryByteCount = 2 << 10
-  /// Items in one reply; more come in further frames.
-  package static let partCount = 256
+  /// Parts of one frame.
+  package static let partCount = NewItems.maximumCount
+  /// Items, rows or notices in one frame of an answer; more come in further ones.
+  package static let answerPartCount = 256
   /// Bytes of a log in one reply, in rows of `logRowByteCount`.
   package static let logByteCount = 4 * logRowByteCount
   package static let logRowByteCount = 60_000

@@ -144,7 +144,7 @@ extension SpaceSession {
         var (count, byteCount) = (0, 0)
         for difference in rest.prefix(NewItems.maximumCount) {
           byteCount += difference.value.byteCount
-          guard count == 0 || byteCount <= 256 << 10 else { break }
+          guard count == 0 || byteCount <= NewItems.aimByteCount else { break }
           count += 1
         }
         try add(Array(rest.prefix(count)), &applied)

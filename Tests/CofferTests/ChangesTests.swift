@@ -257,7 +257,7 @@ import Waiting
     let one = try keychain.add(item, secret: Secret(testing: "1"))
     var (count, found): (Int, Set<Notice>) = (0, [])
     while !found.contains(.added(one)), !found.contains(.missed), let notices = try receive() {
-      #expect(notices.count <= WireLimits.partCount)
+      #expect(notices.count <= WireLimits.answerPartCount)
       count += notices.count
       found.formUnion(notices)
     }

@@ -143,6 +143,20 @@ struct Received: ~Copyable {
       #expect(group == .standard && accessible == .afterFirstUnlock)
     default: Issue.record("another call")
     }
+    // As many as there may be, of as many bytes as a sender puts together.
+    let length = NewItems.aimByteCount / NewItems.maximumCount
+    let label = String(repeating: "x", count: length - item.encoded.count - 100)
+    let full = (0..<NewItems.maximumCount).map { number in
+      var item = item
+      item.label = label + "\(number)"
+      return item
+    }
+    #expect(full.reduce(0) { $0 + $1.encoded.count } <= NewItems.aimByteCount)
+    let madeOfMany = NewItems(full, full.map { _ in 64 }, secrets: try Secret(count: 64 * full.count))
+    switch try sent(.addAll(#require(madeOfMany), .standard, .whenUnlocked)) {
+    case .addAll(let found, _, _): #expect(found.items == full)
+    default: Issue.record("another call")
+    }
     switch try sent(.contains(.standard)) {
     case .contains(let group): #expect(group == .standard)
     default: Issue.record("another call")

@@ -136,15 +136,12 @@ struct ForeignPlan {
     }
   }
 
-  /// Attributes and secrets of one request, far below the limit of a frame.
-  private static let batchByteCount = 256 << 10
-
   /// The first of them, with the new ones that fit into the same request.
   private static func batch(_ writes: ArraySlice<Step>) -> ArraySlice<Step> {
     var byteCount = 0
     let fitting = writes.prefix(NewItems.maximumCount).prefix { write in
       byteCount += write.item.encoded.count + write.secret.count
-      return write.isNewAlone && write.group == writes.first?.group && byteCount <= batchByteCount
+      return write.isNewAlone && write.group == writes.first?.group && byteCount <= NewItems.aimByteCount
     }
     return fitting.isEmpty ? writes.prefix(1) : fitting
   }
