@@ -8,8 +8,6 @@ import VaultCore
 /// One process uses them at a time: it has a lock as long as this value lives, or until `rest`.
 package final class StateFiles {
   private static let magic = Array("CofferR1".utf8)
-  /// In bytes. A frame may have one row, or step of a plan, more.
-  static let frameByteCount = 256 << 10
   private static let stateName = FileName(constant: "state")
   private static let planName = FileName(constant: "plan")
 
@@ -116,9 +114,8 @@ package final class StateFiles {
     var writer = BodyWriter()
     for element in elements {
       write(element, &writer)
-      guard writer.count >= frameByteCount else { continue }
+      guard writer.count >= Replica.storedPartByteCount else { continue }
       try body(writer.finish())
-      writer = BodyWriter()
     }
     if writer.count > 0 { try body(writer.finish()) }
   }

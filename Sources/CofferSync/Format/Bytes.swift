@@ -25,8 +25,9 @@ package final class LockedBytes: Sendable {
   }
 
   /// HASH of bytes that are secret, without a copy outside of locked memory.
-  package static func hash(_ bytes: borrowing Secret) throws -> Digest {
-    let key = try bytes.withBytes { (bytes) throws(VaultError) in try Key.hash(bytes) }
+  /// - Parameter count: The number of bytes; nil for all.
+  package static func hash(_ bytes: borrowing Secret, count: Int? = nil) throws -> Digest {
+    let key = try bytes.withBytes { (bytes) throws(VaultError) in try Key.hash(bytes.extracting(0..<(count ?? bytes.byteCount))) }
     return Digest(key.secret.copyIntoUnprotectedBytes()) ?? .zero
   }
 }
@@ -62,8 +63,10 @@ package struct BodyReader {
     return try bytes.secret.copy(start, count)
   }
 
-  /// The bytes that were read since a position.
-  package func locked(from start: Int) throws -> Secret { try bytes.secret.copy(start, position - start) }
+  /// Writes the bytes that were read since a position.
+  package func write(from start: Int, to writer: inout BodyWriter) {
+    bytes.secret.withBytes { writer.append($0.extracting(start..<position)) }
+  }
 
   package mutating func readInteger<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws -> Value {
     let start = try take(Value.bitWidth / 8)
@@ -120,31 +123,43 @@ package struct BodyReader {
   }
 }
 
-/// Writes a layout whose parts may be secret; the whole is in locked memory.
-package struct BodyWriter {
-  private enum Part {
-    case clear([UInt8])
-    case locked(LockedBytes)
-  }
+/// Writes a layout whose parts may be secret, in locked memory.
+package struct BodyWriter: ~Copyable {
+  /// Those of the slots of locked memory.
+  private static let sizes = [256, 4096]
 
-  private var parts: [Part] = []
-  private var clear: [UInt8] = []
+  /// The bytes, with room for more.
+  private var room: Secret?
+  /// The first error of locked memory: what is thrown in the end.
+  private var failure: VaultError?
   package private(set) var count = 0
 
   package init() {}
 
-  package mutating func append(_ bytes: [UInt8]) {
-    count += bytes.count
-    clear += bytes
+  mutating func append(_ bytes: RawSpan) {
+    do {
+      try reserve(bytes.byteCount)
+      room?.write(bytes, at: count)
+    } catch {
+      failure = failure ?? error
+      room = nil
+    }
+    count += bytes.byteCount
   }
 
-  package mutating func append(_ locked: LockedBytes) {
-    count += locked.count
-    parts.append(.clear(clear))
-    parts.append(.locked(locked))
-    clear = []
+  private mutating func reserve(_ added: Int) throws(VaultError) {
+    if let failure { throw failure }
+    let present = room?.count ?? 0
+    guard count + added > present else { return }
+    let size = Self.sizes.first { count + added <= $0 } ?? max(count + added, min(2 * present, Secret.maximumCount))
+    var larger = try Secret(count: size)
+    room?.withBytes { larger.write($0, at: 0) }
+    room = consume larger
   }
 
+  package mutating func append(_ bytes: [UInt8]) { unsafe append(bytes.span.bytes) }
+  package mutating func append(_ secret: borrowing Secret) { secret.withBytes { append($0) } }
+  package mutating func append(_ locked: LockedBytes) { append(locked.secret) }
   package mutating func append(_ integer: some FixedWidthInteger) { append(integer.littleEndianBytes) }
   package mutating func append(_ identifier: Identifier) { append(identifier.bytes) }
   package mutating func append(_ digest: Digest) { append(digest.bytes) }
@@ -154,20 +169,25 @@ package struct BodyWriter {
     append(Array(text.utf8))
   }
 
-  package func finish() throws -> LockedBytes {
-    var secret = try Secret(count: count)
-    var offset = 0
-    for part in parts + [.clear(clear)] {
-      switch part {
-      case .clear(let bytes):
-        secret.write(bytes, at: offset)
-        offset += bytes.count
-      case .locked(let bytes):
-        secret.write(bytes.secret, at: offset)
-        offset += bytes.count
-      }
+  /// Writes over bytes that are there.
+  mutating func write(_ integer: some FixedWidthInteger, at offset: Int) { room?.write(integer.littleEndianBytes, at: offset) }
+
+  /// HASH of the bytes so far.
+  package func hash() throws -> Digest {
+    if let failure { throw failure }
+    switch room {
+    case .some(let room): return try LockedBytes.hash(room, count: count)
+    case .none: return try LockedBytes.hash(Secret(count: 0))
     }
-    return LockedBytes(secret)
+  }
+
+  /// Takes the bytes out.
+  package mutating func finish() throws -> LockedBytes {
+    defer { self = BodyWriter() }
+    if let failure { throw failure }
+    var bytes = try room.take() ?? Secret(count: 0)
+    bytes.truncate(to: count)
+    return LockedBytes(bytes)
   }
 }
 

@@ -36,22 +36,22 @@ package struct Operation: Equatable, Sendable {
   /// - Parameter parts: ascending by register.
   init(_ kind: Kind, author: Identifier, tag: Identifier, modified: Int64, parts: [Part], _ values: ValueKey) throws {
     (self.kind, self.author, self.tag, self.modified, self.parts) = (kind, author, tag, modified, parts)
-    var writer = BodyWriter()
-    try Self.write(modified, parts, to: &writer, values)
-    dot = try Self.dot(kind, author, tag, writer.finish())
+    dot = try Self.dot(kind, author, tag) { try Self.write(modified, parts, to: &$0, values) }
   }
 
   package subscript(register: Register) -> Part? { parts.first { $0.register == register } }
 
-  private static func dot(_ kind: Kind, _ author: Identifier, _ tag: Identifier, _ rest: LockedBytes) throws -> Identifier {
+  private static func dot(
+    _ kind: Kind, _ author: Identifier, _ tag: Identifier, _ writeRest: (inout BodyWriter) throws -> Void
+  ) throws -> Identifier {
     var context = Context("sync-dot")
     context.append(author)
     context.append(kind.rawValue)
     context.append(tag)
     var writer = BodyWriter()
     writer.append(context.bytes)
-    writer.append(rest)
-    return try LockedBytes.hash(try writer.finish().secret).identifier
+    try writeRest(&writer)
+    return try writer.hash().identifier
   }
 
   private static func write(_ modified: Int64, _ parts: [Part], to writer: inout BodyWriter, _ values: ValueKey) throws {
@@ -97,7 +97,8 @@ package struct Operation: Equatable, Sendable {
       parts.append(Part(register: register, replaced: replaced, value: value))
     }
     self.parts = parts
-    guard dot == (try Self.dot(kind, author, tag, LockedBytes(reader.locked(from: start)))) else { throw VoidCause.form }
+    let read = try Self.dot(kind, author, tag) { reader.write(from: start, to: &$0) }
+    guard dot == read else { throw VoidCause.form }
   }
 
   static let alive = Value.clear([1])

@@ -58,6 +58,14 @@ package enum Value: Equatable, Sendable {
 
   package var object: ObjectName? { if case .object(let name, _, _) = self { name } else { nil } }
 
+  /// The length of what `write` writes.
+  var byteCount: Int {
+    switch self {
+    case .clear, .secret: 4 + count
+    case .object(_, _, let setting): 4 + Digest.byteCount + (setting?.bytes.count ?? 0)
+    }
+  }
+
   func write(to writer: inout BodyWriter, _ values: ValueKey) throws {
     switch self {
     case .clear(let bytes):
@@ -65,7 +73,7 @@ package enum Value: Equatable, Sendable {
       writer.append(bytes)
     case .secret(let secret):
       writer.append(UInt32(secret.count))
-      writer.append(LockedBytes(try values.open(secret)))
+      writer.append(try values.open(secret))
     case .object(let name, let count, let setting):
       writer.append(UInt32(count) | Self.objectBit)
       writer.append(name.digest)
@@ -114,7 +122,7 @@ extension Value {
 /// A secret that a state holds: sealed, because a state may hold more of them than memory can be locked.
 package struct SealedSecret: Equatable, Sendable {
   let box: [UInt8]
-  let count: Int
+  package let count: Int
   /// Keyed, so that equal secrets are recognised and none can be guessed.
   private let digest: Digest
 

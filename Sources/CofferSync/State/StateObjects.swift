@@ -40,24 +40,24 @@ enum StateParts {
   /// - Returns: The digest of the state.
   static func cut(_ state: SpaceState, _ values: ValueKey, _ take: (LockedBytes, Digest) throws -> Void) throws -> Digest {
     var total = 0
-    try state.forEachRow(values) { _, row in total += row.count }
+    state.forEachRow { total += $0.byteCount }
     var bits = 0
     while total >> bits > aim { bits += 1 }
-    var (writer, prefix): (BodyWriter, UInt32?) = (BodyWriter(), nil)
+    var writer = BodyWriter()
+    var prefix: UInt32?
     func end() throws {
       guard writer.count > 0 else { return }
       let content = try writer.finish()
-      writer = BodyWriter()
       try take(content, LockedBytes.hash(content.secret))
     }
     var digest = try StateDigest()
-    try state.forEachRow(values) { key, row in
-      try digest.add(row)
-      let first = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(key.tag.byte(at: $1)) }
+    try state.forEachRow { row in
+      try digest.add { try row.write(to: &$0, in: state.generation, values) }
+      let first = (0..<4).reduce(UInt32(0)) { $0 << 8 | UInt32(row.order.key.tag.byte(at: $1)) }
       let next = bits == 0 ? 0 : first >> UInt32(32 - min(bits, 32))
-      if next != prefix || writer.count + row.count > maximumByteCount { try end() }
+      if next != prefix || writer.count + row.byteCount > maximumByteCount { try end() }
       prefix = next
-      writer.append(row)
+      try row.write(to: &writer, in: state.generation, values)
     }
     try end()
     return digest.finish()
@@ -83,7 +83,7 @@ extension SpaceState {
       while reader.remaining > 0 {
         let start = reader.position
         try builder.add(try StateRow(reading: &reader, generation: builder.state.generation, values), store)
-        try digest.add(LockedBytes(try reader.locked(from: start)))
+        try digest.add { reader.write(from: start, to: &$0) }
       }
     }
     self = try builder.finish(store)

@@ -36,15 +36,28 @@ struct StateRow {
 
   /// In order.
   static func rows(of entity: Entity, _ key: EntityKey) -> [StateRow] {
-    let gone = entity.gone.sorted { $0.key < $1.key }.map { StateRow(key, $0.key, $0.value) }
-    return gone
-      + Register.allCases.flatMap { register in
-        entity[register].sorted { $0.dot < $1.dot }.map { StateRow(key, register, $0) }
+    var rows = entity.gone.sorted { $0.key < $1.key }.map { StateRow(key, $0.key, $0.value) }
+    for register in Register.allCases {
+      let writes = entity[register]
+      for write in writes.count < 2 ? writes : writes.sorted(by: { $0.dot < $1.dot }) {
+        rows.append(StateRow(key, register, write))
       }
+    }
+    return rows
   }
 
-  func encoded(in generation: UInt64, _ values: ValueKey) throws -> LockedBytes {
-    var writer = BodyWriter()
+  /// Its length in bytes.
+  var byteCount: Int {
+    switch content {
+    case .live(let write): Self.headByteCount + 8 + write.value.byteCount
+    case .gone: Self.headByteCount + 2
+    }
+  }
+
+  /// Up to the age, with it.
+  private static let headByteCount = 2 * Identifier.byteCount + 3
+
+  func write(to writer: inout BodyWriter, in generation: UInt64, _ values: ValueKey) throws {
     writer.append(order.key.tag)
     writer.append(order.key.kind.rawValue)
     writer.append(order.register)
@@ -60,7 +73,6 @@ struct StateRow {
       writer.append(order.replacedIn)
       writer.append(UInt8(mark.isFolded ? 1 : 0))
     }
-    return try writer.finish()
   }
 
   /// - Throws: `form`.
@@ -96,6 +108,7 @@ struct StateRow {
 
 /// The digest of a state, row by row.
 struct StateDigest: ~Copyable {
+  private static let rowContext = Context("sync-row").bytes
   private var digest: ContentDigest
 
   init() throws {
@@ -103,27 +116,27 @@ struct StateDigest: ~Copyable {
     digest.update(Context("sync-state").bytes)
   }
 
-  mutating func add(_ row: LockedBytes) throws {
+  mutating func add(_ write: (inout BodyWriter) throws -> Void) throws {
     var writer = BodyWriter()
-    writer.append(Context("sync-row").bytes)
-    writer.append(row)
-    digest.update(try LockedBytes.hash(try writer.finish().secret).bytes)
+    writer.append(Self.rowContext)
+    try write(&writer)
+    digest.update(try writer.hash().bytes)
   }
 
   consuming func finish() -> Digest { Digest(digest.finish()) ?? .zero }
 }
 
 extension SpaceState {
-  func forEachRow(_ values: ValueKey, _ body: (EntityKey, LockedBytes) throws -> Void) throws {
+  func forEachRow(_ body: (StateRow) throws -> Void) rethrows {
     for key in entities.keys.sorted() {
       guard let entity = entities[key] else { continue }
-      for row in StateRow.rows(of: entity, key) { try body(key, try row.encoded(in: generation, values)) }
+      for row in StateRow.rows(of: entity, key) { try body(row) }
     }
   }
 
   func digest(_ values: ValueKey) throws -> Digest {
     var digest = try StateDigest()
-    try forEachRow(values) { _, row in try digest.add(row) }
+    try forEachRow { row in try digest.add { try row.write(to: &$0, in: generation, values) } }
     return digest.finish()
   }
 }

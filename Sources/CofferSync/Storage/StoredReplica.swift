@@ -26,23 +26,23 @@ enum StoredRecord: UInt8 {
 
 extension Replica {
   private static let storedVersion: UInt8 = 1
-  /// In bytes. A part may have one record more.
-  private static let storedPartByteCount = 256 << 10
+  /// In bytes. A part may have one record more; with one of an item, and its padding, it mostly takes a slot of locked memory. Larger
+  /// memory is mapped each time, which takes longer than all that is done with a part.
+  package static let storedPartByteCount = 3584
 
-  /// Hands on the parts, each at most 400 KiB long.
+  /// Hands on the parts.
   package func store(_ body: (LockedBytes) throws -> Void) throws {
     var part = BodyWriter()
     var count: UInt64 = 0
     func add(_ kind: StoredRecord, _ write: (inout BodyWriter) throws -> Void) throws {
-      var record = BodyWriter()
-      try write(&record)
-      part.append(UInt32(record.count))
+      let start = part.count
+      part.append(UInt32(0))
       part.append(kind.rawValue)
-      part.append(try record.finish())
+      try write(&part)
+      part.write(UInt32(part.count - start - 5), at: start)
       count += 1
       guard kind == .end || part.count >= Self.storedPartByteCount else { return }
       try body(try part.finish())
-      part = BodyWriter()
     }
     try add(.place, writePlace)
     try storeMembers(add)
@@ -54,7 +54,7 @@ extension Replica {
         writer.append(text: store)
       }
     }
-    try state.forEachRow(values) { _, row in try add(.row) { $0.append(row) } }
+    try state.forEachRow { row in try add(.row) { try row.write(to: &$0, in: state.generation, values) } }
     let total = count
     try add(.end) { $0.append(total) }
   }
