@@ -30,7 +30,7 @@ struct KnownRow: Equatable, Sendable {
     seen = SeenWrites()
     for register in Register.allCases {
       let count: UInt32 = try reader.readInteger()
-      seen[register] = Set(try reader.readAscending(Int(count)))
+      seen[register] = try reader.readAscending(Int(count))
     }
   }
 
@@ -41,7 +41,7 @@ struct KnownRow: Equatable, Sendable {
     writer.append(secret)
     for register in Register.allCases {
       writer.append(UInt32(seen[register].count))
-      for dot in seen[register].sorted() { writer.append(dot) }
+      for dot in seen[register] { writer.append(dot) }
     }
   }
 }

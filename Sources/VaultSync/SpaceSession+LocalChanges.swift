@@ -89,7 +89,7 @@ extension SpaceSession {
     let present = shown(key)
     var seen = SeenWrites(present)
     // Also a deletion that is on its way.
-    seen[.life].formUnion(deleted[.life].map(\.dot))
+    seen[.life] += deleted[.life].map(\.dot)
     // If the value cannot be read now, the next look at it finds no deletion.
     state.rows[tag] = present.flatMap { KnownRow($0, version: nil) }
     state.rows[tag]?.seen = seen

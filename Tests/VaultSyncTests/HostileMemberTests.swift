@@ -120,7 +120,7 @@ import VaultCore
     do {
       let session = try machines[0].session()
       var row = try #require(session.state.rows.values.first)
-      row.seen[.secret] = Set(try (0..<200).map { try Identifier.numbered(UInt8($0)) })
+      row.seen[.secret] = try (0..<200).map { try Identifier.numbered(UInt8($0)) }
       try session.change { state in
         for number in 0..<1_000 { state.rows[try .numbered(UInt8(number / 250), UInt8(number % 250))] = row }
       }

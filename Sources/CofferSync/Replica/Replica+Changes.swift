@@ -20,7 +20,7 @@ extension Replica {
     _ key: EntityKey, _ written: [(Register, Value)], _ seen: SeenWrites, at modified: Int64, isHeld: Bool = false
   ) throws -> Identifier {
     let parts = written.map { register, value in
-      Operation.Part(register: register, replaced: seen[register].sorted(), value: value)
+      Operation.Part(register: register, replaced: seen[register], value: value)
     }
     let operation = try Operation(key.kind, author: id, tag: key.tag, modified: modified, parts: parts, values)
     pending.append(PendingOperation(operation: operation, isHeld: isHeld))
