@@ -26,9 +26,11 @@ extension Keychain {
   /// - Parameters:
   ///   - new: The items, of the class "when unlocked", with their secrets.
   ///   - group: Nil for the first that the caller may write to.
+  /// - Returns: The reference of the last one.
   /// - Throws: as `add`; `notAllowed` if the owner is asked about each item.
-  package func addAll(_ new: NewItems, group: AccessGroup?) throws {
-    _ = try reference(transport.answer(.addAll(new, group, .whenUnlocked)))
+  @discardableResult
+  package func addAll(_ new: NewItems, group: AccessGroup?) throws -> Reference {
+    try reference(transport.answer(.addAll(new, group, .whenUnlocked)))
   }
 
   /// The matching items, without their secrets, ordered by group as the caller holds them. If class and all primary attributes

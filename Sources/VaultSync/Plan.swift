@@ -49,10 +49,6 @@ struct ItemValue {
   let content: ItemContent
   let secret: LockedBytes
 
-  var byteCount: Int { content.bytes.count + secret.count }
-  /// Whether a part of it is an object of the engine.
-  var isLarge: Bool { max(content.bytes.count, secret.count) > Value.maximumInlineCount }
-
   /// - Throws: `VoidCause.form` for an item that is not shared.
   init(_ entry: Entry, secret: consuming Secret) throws {
     content = try ItemContent(entry)
@@ -71,6 +67,16 @@ struct ItemValue {
     writer.append(secret)
     return try LockedBytes.hash(writer.finish().secret)
   }
+}
+
+/// A value that is to be written into the vault. Its secret is opened when it is.
+struct PlannedValue {
+  let content: ItemContent
+  let secret: SealedSecret
+
+  var byteCount: Int { content.bytes.count + secret.count }
+  /// Whether a part of it is an object of the engine.
+  var isLarge: Bool { max(content.bytes.count, secret.count) > Value.maximumInlineCount }
 }
 
 extension ItemContent {

@@ -94,7 +94,6 @@ extension SpaceSession {
     let entities = keysToApply(isComplete: some == nil)
     if some != nil { try look(for: entities, known ?? [:], &found) }
     let applied = try apply(found, entities, objects)
-    if some == nil { try noteVersions(of: state.rows.filter { $0.value.version == nil }.map(\.key)) }
     report.hasNewSettings = state.replica.hasNewSettings
     state.replica.settle(except: Set(applied.open.union(found.unread.keys).map { EntityKey(.item, $0) }))
     (report.written, report.removed, report.refused) = (applied.written, applied.removed, applied.refused)

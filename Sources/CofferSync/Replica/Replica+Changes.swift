@@ -131,6 +131,14 @@ extension Replica {
     }
   }
 
+  /// The same, sealed: of many values that are written one after the other, locked memory need not hold all.
+  package func sealedContent(of value: Value, _ objects: ObjectSource) throws -> SealedSecret {
+    if case .secret(let secret) = value { return secret }
+    return try values.seal(content(of: value, objects).secret)
+  }
+
+  package func open(_ secret: SealedSecret) throws -> LockedBytes { LockedBytes(try values.open(secret)) }
+
   /// Values that were sealed under a key of a removed device, and that no read has shown, are sealed anew. The new operation
   /// replaces the former one too, in case the engine has that, and later ones replace both.
   /// - Parameter open: Returns the content of an object that is sealed again; nil for one that stays.
