@@ -90,7 +90,11 @@ enum OpenSpace {
   }
 
   static func session(_ space: Identifier?, in keychain: Keychain) throws -> SpaceSession {
-    let session = try SpaceSession(space, in: keychain, files: directory())
+    describing(try SpaceSession(space, in: keychain, files: directory()))
+  }
+
+  /// A session that notes the errors of passes in words.
+  static func describing(_ session: SpaceSession) -> SpaceSession {
     session.describe = { (Failure($0).message, ($0 as? EngineFailure)?.isOfSpace == true) }
     return session
   }

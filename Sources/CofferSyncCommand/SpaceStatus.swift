@@ -33,7 +33,7 @@ struct SpaceStatus {
   init(of session: SpaceSession) throws {
     self.session = session
     conflictCount = session.conflicts().count
-    offered = try session.offeredGroups().keys.filter { !session.state.groups.contains($0) }.sorted().map(\.name)
+    offered = session.offeredGroups().keys.filter { !session.state.groups.contains($0) }.sorted().map(\.name)
     settingCount = session.state.settings.isPersonal ? session.settings().count : nil
     certificateEnd = try Self.certificateEnd(OpenSpace.address(session.state.engine))
     do {

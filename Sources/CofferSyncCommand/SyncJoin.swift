@@ -28,17 +28,17 @@ struct SyncJoin: ParsableCommand {
     guard recoveryKey == (space != nil) else {
       throw Failure.usage("--recovery-key and --space belong together", hint: "the space is printed with its recovery key")
     }
+    var present: Set<AccessGroup> = []
     let session = try device.make { identity, address in
       if let space { return try RecoveringDevice(space, address).admit(identity) }
       let welcome = try Self.welcome(identity, address)
       try Self.confirm()
       return try Replica(joining: identity, welcome, OpenSpace.connect(address, welcome.space), ValueKey())
+    } sharing: { replica, keychain in
+      let offered = Set(replica.offeredGroups().keys).subtracting(device.personal ? [.standard] : [])
+      present = try offered.filter { try keychain.contains($0) && !keychain.items(.init(group: $0)).isEmpty }
+      return offered.subtracting(present)
     }
-    let keychain = try OpenSpace.keychain()
-    let offered = try session.offeredGroups()
-    let unshared = offered.keys.filter { !session.state.groups.contains($0) }
-    let present = try unshared.filter { try keychain.contains($0) && !keychain.items(.init(group: $0)).isEmpty }
-    for group in unshared.sorted() where !present.contains(group) { try session.share(group, others: []) }
     try SyncNow.say(session.finish(), about: nil)
     for group in present.sorted() {
       Descriptor.error.note(

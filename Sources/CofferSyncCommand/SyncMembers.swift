@@ -176,7 +176,7 @@ struct SyncRemove: ParsableCommand {
     let session = try space.session()
     _ = try session.finish()
     let ids = try session.devices(name).map(\.id)
-    let read = try session.offeredGroups()
+    let read = session.offeredGroups()
     try session.remove(ids, erase: erase)
     _ = try session.finish()
     guard ids.allSatisfy({ session.state.replica.membership[$0] == nil }) else { throw session.refusal(ids) }

@@ -23,9 +23,14 @@ struct NewDeviceOptions: ParsableArguments {
   var personal = false
 
   /// New keys, with the files and the item of the vault.
-  /// - Parameter body: Founds or joins the space.
+  /// - Parameters:
+  ///   - body: Founds or joins the space.
+  ///   - groups: Which ones the device shares from the first pass on.
   /// - Returns: The space, open.
-  func make(_ body: (DeviceIdentity, EngineAddress) throws -> Replica) throws -> SpaceSession {
+  func make(
+    _ body: (DeviceIdentity, EngineAddress) throws -> Replica,
+    sharing groups: (Replica, Keychain) throws -> Set<AccessGroup> = { _, _ in [] }
+  ) throws -> SpaceSession {
     let address = try OpenSpace.address(engine)
     let (person, name) = (try checked(person ?? Self.user(), "--person"), try checked(device ?? Self.host(), "--device"))
     let keychain = try OpenSpace.keychain()
@@ -37,21 +42,17 @@ struct NewDeviceOptions: ParsableArguments {
     guard !others.contains(where: { $0.groups.contains(.standard) }) else {
       throw SyncError(.groupInOtherSpace, AccessGroup.standard.name)
     }
-    let space: Identifier
     do {
-      space = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: name) { identity in
-        try LocalState(body(identity, address), engine: address.description)
+      let new = try DeviceKeys.make(in: keychain, files: OpenSpace.directory(), person: person, name: name) { identity in
+        let replica = try body(identity, address)
+        let groups = try groups(replica, keychain).union(personal ? [.standard] : [])
+        return try LocalState(replica, engine: address.description, groups: groups, isPersonal: personal)
       }
+      return OpenSpace.describing(try SpaceSession(new, in: keychain))
     } catch var failure as EngineFailure {
       failure.isOfNewDevice = true
       throw failure
     }
-    let session = try OpenSpace.session(space, in: keychain)
-    if personal {
-      try session.makePersonal()
-      try session.share(.standard, others: others)
-    }
-    return session
   }
 
   private func checked(_ name: String, _ option: String) throws -> String {
@@ -120,7 +121,7 @@ struct SyncShare: ParsableCommand {
     let others = try OpenSpace.states(in: keychain, except: session.keys.space)
     guard !session.state.groups.contains(group) else { return Descriptor.error.note("note: it is shared already\n") }
     try session.share(group, others: others)
-    if try !keychain.contains(group), try session.offeredGroups()[group] == nil {
+    if try !keychain.contains(group), session.offeredGroups()[group] == nil {
       Descriptor.error.note("note: this vault has no group \(group.name) yet\n")
     }
     try SyncNow.say(session.finish(), about: nil)

@@ -30,24 +30,25 @@ package struct DeviceKeys: Sendable {
   }
 
   /// New keys. `body` makes what depends on them, before the vault has them: without the item the rest is nothing.
-  /// - Returns: The space.
+  /// - Returns: The keys, and the files, which have the state.
   /// - Throws: `otherDevice` if the vault has no key of this device; as `Keychain.add`.
   package static func make(
     in keychain: Keychain, files directory: String, person: String, name: String,
     _ body: (DeviceIdentity) throws -> LocalState
-  ) throws -> Identifier {
+  ) throws -> (keys: DeviceKeys, files: StateFiles, state: LocalState) {
     let seeds = try Secret.random(count: 3 * seedByteCount)
     let draft = try DeviceKeys(.zero, seeds, person: person, name: name)
     let state = try body(draft.identity)
     let space = state.replica.space
     let keys = try DeviceKeys(space, seeds, person: person, name: name)
-    try StateFiles(keys, in: directory, isMade: true).save(state)
+    let files = try StateFiles(keys, in: directory, isMade: true)
+    try files.save(state)
     var item = Item(service: service, account: space.description)
     item.label = "Keys of this device in a space of coffer sync"
     item[Self.person] = person
     item[Self.name] = name
     try keychain.add(item, secret: seeds, group: SyncPlace.group, accessible: .whenUnlockedThisDevice)
-    return space
+    return (keys, files, state)
   }
 
   /// The spaces of which this vault is a device.

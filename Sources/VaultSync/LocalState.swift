@@ -83,8 +83,10 @@ package struct LocalState: Sendable {
   /// The latest time of a look that has counted.
   var lastCounted: Int64 = 0
 
-  package init(_ replica: Replica, engine: String, groups: Set<AccessGroup> = []) throws {
+  /// - Parameter isPersonal: Whether the space is that of one person, which has settings too.
+  package init(_ replica: Replica, engine: String, groups: Set<AccessGroup> = [], isPersonal: Bool = false) throws {
     (self.replica, self.engine, self.groups) = (replica, engine, groups)
+    settings.isPersonal = isPersonal
     guard let instance = Identifier(SecretBox.randomBytes(Identifier.byteCount)) else { throw SyncError(.stateMalformed) }
     stamp = Stamp(instance: instance, count: 0)
   }

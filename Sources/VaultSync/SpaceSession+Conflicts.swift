@@ -16,7 +16,7 @@ extension SpaceSession {
   /// The items of shared groups with values that are not shown. The vault keeps these as former versions.
   package func conflicts() -> [SyncConflict] {
     state.rows.keys.sorted().compactMap { tag in
-      guard let entity = shown(EntityKey(.item, tag)), entity.exists, let content = try? content(of: tag) else { return nil }
+      guard let entity = shown(EntityKey(.item, tag)), entity.exists, let content = content(of: tag) else { return nil }
       let registers = [Register.content, .secret].filter { !entity.conflicts($0).isEmpty }
       return registers.isEmpty
         ? nil : SyncConflict(tag: tag, group: content.group, name: content.item.shownName, registers: registers)

@@ -33,10 +33,6 @@ package struct SharedSetting: Sendable {
 
 /// Settings of one person. Their state is that of the replica, in the files that are sealed under a key of the vault.
 extension SpaceSession {
-  /// Says that the space is that of one person.
-  /// - Throws: errors of the files.
-  package func makePersonal() throws { try change { $0.settings.isPersonal = true } }
-
   /// - Throws: `notPersonal`.
   package func requirePersonal() throws {
     guard state.settings.isPersonal else { throw SyncError(.notPersonal, keys.space.description) }

@@ -35,6 +35,14 @@ package final class SpaceSession {
     noteSaved()
   }
 
+  /// A session of a device that `DeviceKeys.make` has just made: its state need not be read.
+  package init(_ new: (keys: DeviceKeys, files: StateFiles, state: LocalState), in keychain: Keychain) throws {
+    self.keychain = keychain
+    (keys, files, state) = new
+    values = try ValueKey()
+    noteSaved()
+  }
+
   /// Leaves the files to other processes until `resume`.
   package func rest() { files.rest() }
 
@@ -88,10 +96,10 @@ package final class SpaceSession {
   /// Shares them no longer. They stay in this vault, and in those of the others.
   /// - Throws: errors of the files.
   package func unshare(_ group: AccessGroup) throws {
-    let tags = try state.rows.keys.filter { try content(of: $0)?.group == group }
+    let tags = state.rows.keys.filter { content(of: $0)?.group == group }
     // Deletions that wait are of a group that was renamed or removed.
     let held = Set(
-      try state.replica.pending.filter(\.isHeld).map(\.operation.key).filter { try content(of: $0.tag)?.group == group })
+      state.replica.pending.filter(\.isHeld).map(\.operation.key).filter { content(of: $0.tag)?.group == group })
     try change { state in
       state.replica.discardDeletions { held.contains($0) }
       state.groups.remove(group)
@@ -100,21 +108,28 @@ package final class SpaceSession {
   }
 
   /// The groups that have items in the space, with their number.
-  package func offeredGroups() throws -> [AccessGroup: Int] {
-    var counts: [AccessGroup: Int] = [:]
-    for key in state.replica.state.entities.keys where key.kind == .item && state.replica.state[key]?.exists == true {
-      if let group = try content(of: key.tag)?.group { counts[group, default: 0] += 1 }
-    }
-    return counts
-  }
+  package func offeredGroups() -> [AccessGroup: Int] { state.replica.offeredGroups() }
 
   /// The shown content of an item.
   /// - Returns: nil if there is none, if it lies in an object, or if it has no form: the fold takes none such, but a checkpoint may hold it.
-  func content(of tag: Identifier) throws -> ItemContent? {
-    guard let value = shown(EntityKey(.item, tag))?.shown(.content), case .clear(let bytes) = value else { return nil }
-    return try? ItemContent(parsing: bytes)
-  }
+  func content(of tag: Identifier) -> ItemContent? { state.replica.content(of: EntityKey(.item, tag)) }
 
   /// The fold with the pending operations on top.
   func shown(_ key: EntityKey) -> Entity? { state.replica.shown(key) }
+}
+
+extension Replica {
+  fileprivate func content(of key: EntityKey) -> ItemContent? {
+    guard let value = shown(key)?.shown(.content), case .clear(let bytes) = value else { return nil }
+    return try? ItemContent(parsing: bytes)
+  }
+
+  /// The groups that have items in the space, with their number.
+  package func offeredGroups() -> [AccessGroup: Int] {
+    var counts: [AccessGroup: Int] = [:]
+    for (key, entity) in state.entities where key.kind == .item && entity.exists {
+      if let group = content(of: key)?.group { counts[group, default: 0] += 1 }
+    }
+    return counts
+  }
 }

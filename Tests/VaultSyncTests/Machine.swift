@@ -193,7 +193,7 @@ final class Machine {
       identity in
       let replica = try Replica(founding: identity, random: [UInt8](repeating: number, count: 32), values)
       return try LocalState(replica, engine: "memory")
-    }
+    }.keys.space
     #expect(try DeviceKeys.spaces(in: keychain) == [space])
     try share()
   }

@@ -35,7 +35,7 @@ extension Machine {
 @Suite struct SettingsTests {
   static func machines(_ count: Int) throws -> [Machine] {
     let machines = try SynchroniseTests.machines(count)
-    for machine in machines { try machine.session().makePersonal() }
+    for machine in machines { try machine.session().change { $0.settings.isPersonal = true } }
     return machines
   }
 
@@ -65,7 +65,7 @@ extension Machine {
     #expect(throws: SyncError(.notPersonal)) { try session.write([], machine.engine.get) }
     #expect(throws: SyncError(.notPersonal)) { try session.allow("app") }
     #expect(throws: SyncError(.notPersonal)) { try session.forget("app") }
-    try session.makePersonal()
+    try session.change { $0.settings.isPersonal = true }
     try session.allow("app")
     #expect(session.state.settings.isPersonal && session.state.settings.allowed == ["app"])
   }
