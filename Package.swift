@@ -295,8 +295,18 @@ let package = Package(
         "CofferTesting",
       ]),
     .executableTarget(name: "AuditWriter", dependencies: ["CofferAudit"], path: "Tests/Support/AuditWriter"),
+    .target(
+      name: "SyncSimulation", dependencies: ["CofferSync", "VaultCore", "SecretMemory", "CofferTesting"],
+      path: "Tests/Support/SyncSimulation"),
+    .target(name: "CSodiumMemo", dependencies: ["CSodium"], path: "Tests/Support/CSodiumMemo"),
+    .executableTarget(
+      name: "SyncSchedules", dependencies: ["SyncSimulation", "CSodiumMemo"], path: "Tests/Support/SyncSchedules"),
     .testTarget(
-      name: "SyncTests", dependencies: ["CofferSync", "PublicKeyBoxes", "VaultCore", "SecretMemory", "CofferTesting"]),
+      name: "SyncTests",
+      dependencies: [
+        "Children", "SyncSchedules", "SyncSimulation", "CofferSync", "PublicKeyBoxes", "VaultCore", "SecretMemory",
+        "CofferTesting",
+      ]),
     .testTarget(
       name: "VaultSyncTests",
       dependencies: [

@@ -4,6 +4,7 @@ import Testing
 import VaultCore
 
 @testable import CofferSync
+@testable import SyncSimulation
 
 /// Registers keep what each author saw. Sections 5.3 to 6 of docs/sync-format.md.
 @Suite struct ChangeTests {

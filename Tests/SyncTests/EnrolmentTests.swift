@@ -4,6 +4,7 @@ import Testing
 import VaultCore
 
 @testable import CofferSync
+@testable import SyncSimulation
 
 /// A device is added by a number that a person compares. Section 8 of docs/sync-format.md.
 @Suite struct EnrolmentTests {

@@ -4,6 +4,7 @@ import Testing
 import VaultCore
 
 @testable import CofferSync
+@testable import SyncSimulation
 
 /// Engines that lie, devices that come late, and removed devices. Sections 3.2, 3.3 and 7 of docs/sync-format.md.
 @Suite struct HistoryTests {

@@ -5,6 +5,7 @@ import Testing
 import VaultCore
 
 @testable import CofferSync
+@testable import SyncSimulation
 
 /// A space of 4,000 devices.
 @Suite struct LargeSpaceTests {

@@ -4,6 +4,7 @@ import Testing
 import VaultCore
 
 @testable import CofferSync
+@testable import SyncSimulation
 
 /// A look at all of the log. Section 7.1 of docs/sync-format.md.
 @Suite struct LogInspectionTests {

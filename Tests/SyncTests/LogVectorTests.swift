@@ -5,6 +5,7 @@ import Testing
 import VaultCore
 
 @testable import CofferSync
+@testable import SyncSimulation
 
 /// The reader and the reference in Python find the same: each entry, its cause, the state and the members.
 @Suite struct LogVectorTests {

@@ -1,5 +1,8 @@
+import Children
 import Foundation
 import Testing
+
+@testable import SyncSimulation
 
 /// Devices and an engine that lies, by schedules that the seed decides. `COFFER_TRUST=1` runs a million schedules, which takes hours;
 /// `COFFER_SCHEDULES` is another number.
@@ -12,36 +15,32 @@ import Testing
     #if DEBUG
     return 200
     #else
-    return 1_000
+    return 100_000
     #endif
   }()
 
-  /// The faults of schedules, by seed, on all processors.
-  private static func faults(_ count: Int) async -> (coverage: Simulation.Coverage, faults: [String]) {
-    let workers = max(1, ProcessInfo.processInfo.activeProcessorCount)
-    return await withTaskGroup(of: (Simulation.Coverage, [String]).self) { group in
-      for worker in 0..<workers {
-        group.addTask {
-          var coverage = Simulation.Coverage()
-          var faults: [String] = []
-          for seed in stride(from: worker, to: count, by: workers) {
-            do { coverage += try Simulation.run(seed: UInt64(seed)) } catch { faults.append("seed \(seed): \(error)") }
-          }
-          return (coverage, faults)
+  /// In one program for each processor.
+  @Test func devicesConvergeLoseNothingAndAcceptNothingAfterRemoval() {
+    let programs = max(1, ProcessInfo.processInfo.activeProcessorCount)
+    let children = (0..<programs).map { Child([program("SyncSchedules"), "\($0)", "\(Self.count)", "\(programs)"]) }
+    var (faults, count) = ([String](), 0)
+    var met: [Substring: Int] = [:]
+    for child in children {
+      // A program prints nothing until it meets a fault, or has ended.
+      while let line = child.line(within: -1) {
+        let words = line.split(separator: " ")
+        switch words.first {
+        case "met": met[words[1], default: 0] += Int(words[2]) ?? 0
+        case "ran": count += Int(words[1]) ?? 0
+        default: faults.append(line)
         }
       }
-      return await group.reduce(into: (Simulation.Coverage(), [])) { all, part in
-        all.0 += part.0
-        all.1 += part.1
-      }
+      #expect(child.wait() == 0)
     }
-  }
-
-  @Test func devicesConvergeLoseNothingAndAcceptNothingAfterRemoval() async {
-    let (coverage, faults) = await Self.faults(Self.count)
     #expect(faults.isEmpty, "\(faults.prefix(5))")
-    print("simulation: \(Self.count) schedules, \(coverage)")
-    #expect(coverage.isComplete, "a situation was not met: \(coverage)")
+    #expect(count == Self.count)
+    print("simulation: \(count) schedules, \(met.sorted { $0.key < $1.key })")
+    for situation in Situation.allCases { #expect(met["\(situation)", default: 0] > 0, "\(situation) was not met") }
   }
 
   /// The control: a device that is built wrong is noticed, within as many schedules.

@@ -3,6 +3,7 @@ import SecretMemory
 import VaultCore
 
 @testable import CofferSync
+@testable import SyncSimulation
 
 /// Devices of one space, on an engine that is honest.
 struct Space {

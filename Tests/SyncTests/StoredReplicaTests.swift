@@ -4,22 +4,9 @@ import Testing
 import VaultCore
 
 @testable import CofferSync
+@testable import SyncSimulation
 
 extension Replica {
-  func parts() throws -> [LockedBytes] {
-    var parts: [LockedBytes] = []
-    try store { parts.append($0) }
-    return parts
-  }
-
-  /// As the next process reads it.
-  func restored(_ parts: [LockedBytes]? = nil, as device: DeviceIdentity? = nil) throws -> Replica {
-    let entries = Dictionary(uniqueKeysWithValues: keptEntries.map { ($0.number, $0.bytes) })
-    var rest = (try parts ?? self.parts())[...]
-    return try Replica(
-      restoring: device ?? identity, values, entry: { entries[$0] }, object: { keptObjects[$0] }, nextPart: { rest.popFirst() })
-  }
-
   /// All properties as text, by their names. It is equal for replicas that act alike.
   func properties() throws -> [String: String] {
     var texts: [String: String] = [:]

@@ -5,7 +5,7 @@ import VaultCore
 @testable import CofferSync
 
 /// One schedule of two to eight devices and an engine that lies. The seed decides everything that the result depends on.
-struct Simulation {
+package struct Simulation {
   /// A promise that did not hold.
   enum Fault: String, Error, Hashable {
     case lost, resurrected, acceptedAfterRemoval, notConverged, stillPending, itemLost, quotaWrong
@@ -62,7 +62,12 @@ struct Simulation {
     for device in devices { device.removedRecords = records }
   }
 
-  static func identity(_ index: Int) throws -> DeviceIdentity {
+  /// Those that a schedule may have, and one that comes late. They are the same in all schedules.
+  private static let identities = Result { try (0...8).map(makeIdentity) }
+
+  static func identity(_ index: Int) throws -> DeviceIdentity { try identities.get()[index] }
+
+  private static func makeIdentity(_ index: Int) throws -> DeviceIdentity {
     let seed = { (byte: UInt8) in try Secret(testing: [UInt8](repeating: byte, count: 31) + [UInt8(index)]) }
     return try DeviceIdentity(signingSeed: seed(1), boxSeed: seed(2), person: index % 3 == 1 ? "ada" : "bob", name: "\(index)")
   }
@@ -80,41 +85,8 @@ struct Simulation {
 
   static let store = "store"
 
-  /// How often the schedules met a situation.
-  struct Coverage {
-    var accepted = 0
-    var crashes = 0
-    var forgeries = 0
-    var removals = 0
-    var checkpoints = 0
-    var conflicts = 0
-    var voidEntries = 0
-    var refused = 0
-    var settled = 0
-    var deletedEntries = 0
-    var deletedObjects = 0
-
-    var isComplete: Bool {
-      ![
-        accepted, crashes, forgeries, removals, checkpoints, conflicts, voidEntries, refused, settled, deletedEntries,
-        deletedObjects,
-      ].contains(0)
-    }
-
-    static func += (left: inout Coverage, right: Coverage) {
-      left.accepted += right.accepted
-      left.crashes += right.crashes
-      left.forgeries += right.forgeries
-      left.removals += right.removals
-      left.checkpoints += right.checkpoints
-      left.conflicts += right.conflicts
-      left.voidEntries += right.voidEntries
-      left.refused += right.refused
-      left.settled += right.settled
-      left.deletedEntries += right.deletedEntries
-      left.deletedObjects += right.deletedObjects
-    }
-  }
+  /// - Throws: `Fault`.
+  package static func run(seed: UInt64) throws -> Coverage { try run(seed: seed, flaw: nil) { _ in } }
 
   /// - Parameter inspect: Sees the devices before the engine becomes honest.
   /// - Throws: `Fault`.
@@ -227,14 +199,14 @@ struct Simulation {
     let entry = try SealedEntry.seal(
       Body(link: nil, .operations([operation])), clear: [], position: leak.position, key: key, author: device.identity,
       leak.values)
-    coverage.forgeries += 1
+    coverage[.forgery] += 1
     engine.help(device.index, entry, after: leak.count)
   }
 
   private mutating func accept(_ device: SimulatedDevice) throws {
     engine.callsUntilCrash = number(below: 8) == 0 ? number(below: 8) : 10_000
     guard let operations = try device.acceptHistory(engine) else { return }
-    coverage.accepted += 1
+    coverage[.accepted] += 1
     folded += operations.map { (device.index, $0.dot) }
   }
 

@@ -25,14 +25,14 @@ extension Simulation {
   }
 
   mutating func cover() {
-    coverage.crashes = engine.crashes
+    coverage[.crash] = engine.crashes
     guard let replica = devices.first(where: { $0.replica.isMember && $0.replica.halt == nil })?.replica else { return }
-    coverage.settled += 1
-    coverage.removals += replica.membership.removed.count
-    coverage.checkpoints += replica.checkpoints.count
-    coverage.conflicts += replica.state.entities.values.filter { $0[.secret].count > 1 || $0[.content].count > 1 }.count
-    coverage.voidEntries += replica.kept.filter { !$0.isValid }.count
-    coverage.refused += devices.filter { !$0.replica.refused.isEmpty }.count
+    coverage[.settled] += 1
+    coverage[.removal] += replica.membership.removed.count
+    coverage[.checkpoint] += replica.checkpoints.count
+    coverage[.conflict] += replica.state.entities.values.filter { $0[.secret].count > 1 || $0[.content].count > 1 }.count
+    coverage[.voidEntry] += replica.kept.filter { !$0.isValid }.count
+    coverage[.refused] += devices.filter { !$0.replica.refused.isEmpty }.count
   }
 
   /// Owners make checkpoints, and days pass. A new device finds in what is left what the others have.
@@ -51,8 +51,8 @@ extension Simulation {
         try device.inspect(engine)
       }
     }
-    coverage.deletedEntries += (engine.deleted[0]?.count ?? 0) - entries
-    coverage.deletedObjects += objects.subtracting(engine.objects.keys).count
+    coverage[.deletedEntry] += (engine.deleted[0]?.count ?? 0) - entries
+    coverage[.deletedObject] += objects.subtracting(engine.objects.keys).count
     let identity = try Self.identity(devices.count)
     try first.change { $0.add(identity.record(.member)) }
     try first.synchronise(engine)
