@@ -87,8 +87,8 @@ struct Body: Sendable {
     let hasLink = kind != 5 && kind != 7
     link = hasLink ? try reader.readDigest() : nil
     switch kind {
-    case 1: payload = .genesis(random: try reader.read(32), try DeviceRecord(reading: &reader))
-    case 2: payload = .add(try DeviceRecord(reading: &reader))
+    case 1: payload = .genesis(random: try reader.read(32), try DeviceRecord(fromEntry: &reader))
+    case 2: payload = .add(try DeviceRecord(fromEntry: &reader))
     case 3:
       let erase = try reader.readByte(in: 0...1) == 1
       let count: UInt16 = try reader.readInteger()

@@ -53,8 +53,13 @@ package struct DeviceRecord: Equatable, Sendable {
     let person = try reader.readName(atMost: Self.maximumNameByteCount)
     let name = try reader.readName(atMost: Self.maximumNameByteCount)
     self.init(signingKey: signingKey, boxKey: boxKey, role: role, isRecovery: isRecovery, person: person, name: name)
-    // One cannot seal for a key of small order: the record would stop each removal.
-    guard id == self.id, PublicKeyBox.isUsable(boxKey) else { throw VoidCause.form }
+    guard id == self.id else { throw VoidCause.form }
+  }
+
+  /// A record that another device has written. One cannot seal for a key of small order: the record would stop each removal.
+  init(fromEntry reader: inout BodyReader) throws {
+    try self.init(reading: &reader)
+    guard PublicKeyBox.isUsable(boxKey) else { throw VoidCause.form }
   }
 
   /// The identifier of a space that this device founds.
