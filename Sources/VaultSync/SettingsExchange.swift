@@ -120,7 +120,10 @@ package struct SettingsExchange {
       let change = LocalSetting(setting, value: value, seen: item.dot.flatMap { Identifier($0) })
       sent.append((item.key, store.hash(of: item.value), change))
     }
-    for (item, dot) in zip(sent, try session.write(sent.map(\.change), objects)) {
+    guard !sent.isEmpty else { return }
+    // Not the time of this pass, which may come long after: the value that was set later is to be the value.
+    let changed = try store.store.values.lastChange().map { $0 / 1_000_000 }
+    for (item, dot) in zip(sent, try session.write(sent.map(\.change), at: changed, objects)) {
       // The number of an entry is not known before it is appended, and nothing needs it.
       try store.sent(item.key, hash: item.hash, dot: dot?.bytes ?? [], entry: 0)
       report.sent += 1

@@ -73,30 +73,35 @@ extension SpaceSession {
   }
 
   /// Fixes changes as operations, before anything is folded. The files have them when it returns.
+  /// - Parameter modified: When they were made, in milliseconds since 1970; nil: now. It is never later than now.
   /// - Returns: For each the write that has its value; nil for one that was removed.
   /// - Throws: `notPersonal`; `VoidCause.form` for a value that is empty or too long; errors of the files.
-  package func write(_ changes: [LocalSetting], _ objects: ObjectSource) throws -> [Identifier?] {
+  package func write(_ changes: [LocalSetting], at modified: Int64? = nil, _ objects: ObjectSource) throws -> [Identifier?] {
     try requirePersonal()
     let now = milliseconds()
-    let dots = try changes.map { try write($0, at: now, objects) }
+    let time = min(modified ?? now, now)
+    let dots = try changes.map { try write($0, at: time, objects) }
     try saveChanges(of: state.replica)
     return dots
   }
 
-  private func write(_ change: LocalSetting, at now: Int64, _ objects: ObjectSource) throws -> Identifier? {
+  private func write(_ change: LocalSetting, at time: Int64, _ objects: ObjectSource) throws -> Identifier? {
     let key = EntityKey(.setting, change.name.tag)
     let entity = shown(key)
     let present = entity?.exists == true ? entity?[.content].first : nil
     let seen = seen(change, entity, present)
+    // A crash may have kept the store from knowing of the change before. Both may have the time of one tick of the file system's clock.
+    let isAfterOwn = state.replica.pending[key].contains { $0.operation.dot == present?.dot }
+    let time = isAfterOwn ? max(time, (present?.modified ?? 0) + 1) : time
     guard let value = change.value else {
       // Deletions of settings are never held: a person removes them one by one, or with their app.
-      try state.replica.delete([key], ofGroupWith: 1, at: now) { _ in seen }
+      try state.replica.delete([key], ofGroupWith: 1, at: time) { _ in seen }
       return nil
     }
     let content = try SettingContent(change.name, value: value)
     // It was sent before a crash, or both have written the same.
     if let present, hasValue(present, content, objects) { return present.dot }
-    return try state.replica.write(content, at: now, seen: seen)
+    return try state.replica.write(content, at: time, seen: seen)
   }
 
   /// The fold may be ahead of the store: a write that the program has not seen stays, and the later one is the value.

@@ -246,10 +246,6 @@ class Entity:
     def exists(self):
         return any(value.data == b"\1" for _, value, _ in self.live[LIFE].values())
 
-    def shown(self, register):
-        writes = self.live[register]
-        return max(((m, dot, value) for dot, (m, value, _) in writes.items()), key=lambda w: w[:2])[2] if writes else None
-
     def apply(self, operation, generation):
         for register, replaced, value in operation.parts:
             for dot in replaced:
@@ -267,9 +263,11 @@ class Entity:
 
     def usage(self):
         """Of a setting: the bytes of its key and of its value."""
-        content = self.shown(CONTENT)
-        if not self.exists() or not content:
+        alive = {dot for dot, (_, value, _) in self.live[LIFE].items() if value.data == b"\1"}
+        writes = [(m, dot, value) for dot, (m, value, _) in self.live[CONTENT].items() if dot in alive]
+        if not writes:
             return 0, 0
+        content = max(writes, key=lambda w: w[:2])[2]
         if content.setting:
             return 1, len(content.setting[1]) + content.length
         return 1, content.length - 4 - len(setting_content(content.data)[0])

@@ -154,6 +154,29 @@ import VaultCore
     #expect(try other.state.digest(other.values) == space.owner.state.digest(space.owner.values))
   }
 
+  /// Its author had seen a later value, and the other write, of which it did not know, keeps the setting.
+  @Test func aDeletedValueOfASettingIsNotShownAgain() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    let (late, early) = (
+      try SettingContent(store: "store", key: "k", value: [UInt8](repeating: 1, count: 10)),
+      try SettingContent(store: "store", key: "k", value: [2, 2, 2])
+    )
+    let key = EntityKey(.setting, late.name.tag)
+    try other.write(early, at: 1)
+    try space.owner.write(late, at: 2)
+    try space.synchronise(&space.owner)
+    try space.owner.delete([key], ofGroupWith: 1, at: 3)
+    for _ in 0..<2 {
+      try space.synchronise(&space.owner)
+      try space.synchronise(&other)
+    }
+    for replica in [space.owner, other] {
+      #expect(replica.state[key]?.setting?.value == .clear(early.bytes))
+      #expect(replica.state.quota.used(by: "store").bytes == 1 + 3)
+    }
+  }
+
   @Test(arguments: [1, 65_524, 65_525, 1 << 20, 1 << 20 + 1]) func aSettingIsOneValueHoweverLong(count: Int) throws {
     var space = try Space()
     var other = try space.join(1, .member)

@@ -88,6 +88,50 @@ import VaultCore
     #expect(try Self.values(machines[1])["a"] == nil)
   }
 
+  /// Also if the machine that had set the other one sends it later.
+  @Test func theValueThatWasSetLaterStays() throws {
+    let machines = try SettingsTests.machines(2)
+    for machine in machines { try Self.pass(machine) }
+    for (value, machine) in zip([Int64(1), 2], machines) {
+      try Self.set(.integer(value), "page", on: machine)
+      // More than the file system's clock needs for a tick.
+      usleep(50_000)
+    }
+    for machine in machines.reversed() + machines { try Self.pass(machine) }
+    for machine in machines { #expect(try Self.values(machine) == ["page": "integer(2)"]) }
+  }
+
+  /// Also if a crash came between them, and both have one time.
+  @Test(arguments: 0..<12) func theLaterChangeOfOneMachineStays(calls: Int) throws {
+    let machines = try SettingsTests.machines(2)
+    for machine in machines { try Self.pass(machine) }
+    let journal = machines[0].directory.appending(path: "data/SyncedPreferences/\(Self.name).journal").path
+    func set(_ value: Int64) throws {
+      try Self.set(.integer(value), "page", on: machines[0])
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)], ofItemAtPath: journal)
+    }
+    try set(1)
+    machines[0].crash.callsUntilCrash = calls
+    _ = try? Self.pass(machines[0])
+    machines[0].crash.callsUntilCrash = nil
+    try set(2)
+    for machine in machines + machines { try Self.pass(machine) }
+    for machine in machines { #expect(try Self.values(machine) == ["page": "integer(2)"]) }
+  }
+
+  /// It would empty the store of this machine alone.
+  @Test func aReaderForgetsNothing() throws {
+    let machines = try SettingsTests.machines(2)
+    try Self.set(.integer(7), "page", on: machines[0])
+    for machine in machines { try Self.pass(machine) }
+    try machines[0].session().setRole(machines[1].session().state.replica.id, .reader)
+    for machine in machines { try Self.pass(machine) }
+    let session = try machines[1].session()
+    #expect(throws: SyncError(.notAllowed)) { try session.forget(Self.name) }
+    #expect(session.settings(of: Self.name).count == 1 && session.state.replica.pending.isEmpty)
+  }
+
   /// Programs that read the file need not wait for the next change.
   @Test func receivedValuesAreInThePropertyList() throws {
     let machines = try SettingsTests.machines(2)

@@ -111,6 +111,10 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
     return values
   }
 
+  /// When a value was last changed by any process, or a little later, in nanoseconds since 1970; nil if the domain has no journal.
+  /// - Throws: An error if the directory cannot be read.
+  package func lastChange() throws(PreferenceError) -> Int64? { try Files.status(at: paths.journal)?.modified }
+
   /// The names of damaged journals: of those that were put aside, and of the one in use. Values that were in them alone are missing.
   /// - Throws: An error if the directory cannot be read.
   package func damagedJournals() throws(PreferenceError) -> [String] {

@@ -85,6 +85,12 @@ package struct Entity: Equatable, Sendable {
   /// An edit beats a deletion that did not know of it.
   package var exists: Bool { life.contains { $0.value == Operation.alive } }
 
+  /// The shown write of a setting, nil if it does not exist. A deletion replaces the lives of the values that its author saw, and their
+  /// contents stay: none of these may be shown again because a write of another device keeps the setting.
+  package var setting: Write? {
+    content.first { write in life.contains { $0.dot == write.dot && $0.value == Operation.alive } }
+  }
+
   /// Whether the operation with this dot was folded.
   package func knows(_ dot: Identifier) -> Bool {
     if Register.allCases.contains(where: { self[$0].contains { $0.dot == dot } }) { return true }

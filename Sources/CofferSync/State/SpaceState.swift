@@ -79,7 +79,7 @@ struct SettingsQuota: Equatable, Sendable {
 
   /// A key and its shown value, without the name of the store and the lengths.
   private static func usage(of entity: Entity?, in store: String) -> Usage {
-    guard let entity, entity.exists, let value = entity.shown(.content) else { return Usage() }
+    guard let value = entity?.setting?.value else { return Usage() }
     if case .object(_, let count, let name?) = value { return Usage(keys: 1, bytes: name.key.utf8.count + count) }
     return Usage(keys: 1, bytes: value.count - store.utf8.count - 4)
   }

@@ -11,8 +11,8 @@ struct QuotaModel {
     var gone: Set<[UInt8]> = []
 
     var bytes: Int {
-      guard lives.values.contains(true) else { return 0 }
-      return contents.max { ($0.value.modified, $0.key) < ($1.value.modified, $1.key) }?.value.bytes ?? 0
+      let shown = contents.filter { lives[$0.key] == true }
+      return shown.max { ($0.value.modified, $0.key) < ($1.value.modified, $1.key) }?.value.bytes ?? 0
     }
 
     mutating func apply(_ operation: CofferSync.Operation) throws {
