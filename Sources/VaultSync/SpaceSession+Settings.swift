@@ -57,7 +57,7 @@ extension SpaceSession {
   package func settings(of store: String? = nil) -> [SharedSetting] {
     let keys = Set(state.replica.state.entities.keys).union(state.replica.pending.map(\.operation.key))
     return keys.compactMap { key -> SharedSetting? in
-      guard key.kind == .setting, let entity = shown(key), entity.exists, let write = entity[.content].first,
+      guard key.kind == .setting, let write = shown(key)?.setting,
         // A checkpoint may hold what no operation may.
         let name = try? write.value.settingName, name.tag == key.tag,
         store.map({ $0.utf8.elementsEqual(name.store.utf8) }) ?? true
@@ -88,7 +88,7 @@ extension SpaceSession {
   private func write(_ change: LocalSetting, at time: Int64, _ objects: ObjectSource) throws -> Identifier? {
     let key = EntityKey(.setting, change.name.tag)
     let entity = shown(key)
-    let present = entity?.exists == true ? entity?[.content].first : nil
+    let present = entity?.setting
     let seen = seen(change, entity, present)
     // A crash may have kept the store from knowing of the change before. Both may have the time of one tick of the file system's clock.
     let isAfterOwn = state.replica.pending[key].contains { $0.operation.dot == present?.dot }

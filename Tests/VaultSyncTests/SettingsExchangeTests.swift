@@ -94,22 +94,39 @@ import VaultCore
     for machine in machines { try Self.pass(machine) }
     for (value, machine) in zip([Int64(1), 2], machines) {
       try Self.set(.integer(value), "page", on: machine)
-      // More than the file system's clock needs for a tick.
-      usleep(50_000)
+      try Self.note(1_700_000_000 + Double(value), on: machine)
     }
     for machine in machines.reversed() + machines { try Self.pass(machine) }
     for machine in machines { #expect(try Self.values(machine) == ["page": "integer(2)"]) }
+  }
+
+  /// The other machine's value is older than the removed one, and its author did not see that the value was removed.
+  @Test func aRemovedValueIsNotShownAgain() throws {
+    let machines = try SettingsTests.machines(2)
+    for machine in machines { try Self.pass(machine) }
+    try Self.set(.integer(1), "page", on: machines[1])
+    try Self.note(1_700_000_000, on: machines[1])
+    for value in [PropertyListValue.integer(2), nil] {
+      try Self.set(value, "page", on: machines[0])
+      try Self.pass(machines[0])
+    }
+    for machine in machines.reversed() { try Self.pass(machine) }
+    for machine in machines { #expect(try Self.values(machine) == ["page": "integer(1)"]) }
+  }
+
+  /// Gives a store the time at which it was last written, in seconds since 1970.
+  private static func note(_ time: Double, on machine: Machine) throws {
+    let journal = machine.directory.appending(path: "data/SyncedPreferences/\(name).journal").path
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: time)], ofItemAtPath: journal)
   }
 
   /// Also if a crash came between them, and both have one time.
   @Test(arguments: 0..<12) func theLaterChangeOfOneMachineStays(calls: Int) throws {
     let machines = try SettingsTests.machines(2)
     for machine in machines { try Self.pass(machine) }
-    let journal = machines[0].directory.appending(path: "data/SyncedPreferences/\(Self.name).journal").path
     func set(_ value: Int64) throws {
       try Self.set(.integer(value), "page", on: machines[0])
-      try FileManager.default.setAttributes(
-        [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)], ofItemAtPath: journal)
+      try Self.note(1_700_000_000, on: machines[0])
     }
     try set(1)
     machines[0].crash.callsUntilCrash = calls
