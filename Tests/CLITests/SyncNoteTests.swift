@@ -1,0 +1,30 @@
+import CofferSync
+import Testing
+
+@testable import VaultSync
+@testable import coffer_sync
+
+/// What a pass of sync says about the engine.
+@Suite struct SyncNoteTests {
+  private struct Refusal: Error {}
+
+  private static func notes(_ change: (inout SyncReport) -> Void) -> [String] {
+    var report = SyncReport()
+    change(&report)
+    return SyncNow.notes(on: report)
+  }
+
+  @Test func eachSignHasANote() {
+    #expect(Self.notes { _ in }.isEmpty)
+    let notes = [
+      Self.notes { $0.inspection.lacksEntries = true }, Self.notes { $0.inspection.unrestored = Refusal() },
+      Self.notes { $0.lacksParts = true }, Self.notes { $0.inspection.undeleted = Refusal() },
+    ]
+    #expect(notes.allSatisfy { $0.count == 1 })
+    let words = [
+      "no device can join unless another one has them", "were not put back: Refusal()",
+      "no device can join until an owner has run coffer sync now", "the engine keeps entries that no device needs: Refusal()",
+    ]
+    for (note, words) in zip(notes.joined(), words) { #expect(note.contains(words)) }
+  }
+}
