@@ -125,6 +125,24 @@ import VaultCore
     #expect(try other.values() == ["large": text + " "])
   }
 
+  /// The name of an object is there, with other bytes behind it: a large value and a part of a checkpoint.
+  @Test func aDamagedObjectIsWrittenAnew() throws {
+    let text = String(repeating: "x", count: 100_000)
+    try machine.set("large", text)
+    try pass(onDay: 0)
+    for name in shared.objects.keys { shared.objects[name]?[40] ^= 1 }
+    for _ in 0..<2 { try pass(onDay: 0) }
+    #expect(shared.objects.count == 1, "it looks once a day")
+    for _ in 0..<2 { try pass(onDay: 1) }
+    try appendCheckpoint()
+    let parts = try #require(try machine.session().state.replica.checkpoints.last).objects
+    for name in parts { shared.objects[name]?.removeLast() }
+    try pass(onDay: 2)
+    let other = try Machine(2, shared)
+    try other.join(machine)
+    #expect(try other.values() == ["large": text + " "])
+  }
+
   /// A device that never got the value has an earlier one, and a reader has no right to send it.
   @Test(arguments: [Role.member, .reader]) func aDeviceWithoutTheValueSendsNothing(role: Role) throws {
     let other = try Machine(2, shared)

@@ -8,7 +8,7 @@ extension Replica {
     package var lacksEntries = false
     /// Why entries were not read, or not put back.
     package var unrestored: (any Error)?
-    /// Large values, and parts of the last checkpoint.
+    /// Large values, and parts of the last checkpoint, that the engine lacks or has with other bytes.
     package var missingObjects: Set<ObjectName> = []
     /// Why the engine did not delete what no device needs.
     package var undeleted: (any Error)?
@@ -16,7 +16,7 @@ extension Replica {
     package init() {}
   }
 
-  /// Looks at all entries and at the names of all objects: puts back the entries that the engine lacks, and deletes, as an owner, what was
+  /// Looks at all entries, at the names of all objects and at the bytes of some: puts back the entries that the engine lacks, and deletes, as an owner, what was
   /// not needed for long enough. The caller looks once a day, and before it adds a device.
   /// - Parameters:
   ///   - engine: All of its log has been read.
@@ -39,13 +39,30 @@ extension Replica {
     }
     // Without all names nothing is known to be missing.
     guard let names = try engine.allNames() else { return inspection }
-    inspection.missingObjects = presentObjects.subtracting(names)
+    inspection.missingObjects = presentObjects.subtracting(names).union(damaged(presentObjects.intersection(names), engine))
     partNames = partNames.filter { !inspection.missingObjects.contains($0.value) }
     // The role of others at the engine need not allow it.
     if isCounted, membership[id]?.role == .owner {
       do { try garbage.look(at: self, names, engine) } catch { inspection.undeleted = error }
     }
     return inspection
+  }
+
+  /// The size in bytes of the objects that a look reads: all of a small space, and those of a large one in some days.
+  private static let readByteCount = 4 << 20
+
+  /// The objects among the first ones, from one at random on, whose bytes are not those of their names. An error ends the search: the
+  /// look of the next day begins elsewhere.
+  private func damaged(_ names: Set<ObjectName>, _ engine: any Engine) -> Set<ObjectName> {
+    let sorted = names.sorted()
+    guard let start = sorted.indices.randomElement() else { return [] }
+    var (damaged, byteCount) = (Set<ObjectName>(), 0)
+    for name in sorted[start...] + sorted[..<start] where byteCount < Self.readByteCount {
+      guard let object = try? engine.get(name) else { break }
+      byteCount += object.count
+      if ObjectName(of: object) != name { damaged.insert(name) }
+    }
+    return damaged
   }
 
   /// Whether an engine that had another history has that of this device again: a damaged file was replaced by the right one, or removed.
