@@ -113,13 +113,17 @@ final class SpaceWatch {
       if isAway { (keychain, news) = try Self.connect(wakeUp) }
       let found = try DeviceKeys.spaces(in: keychain).filter { space == nil || $0 == space }
       isAway = false
-      told.tell("")
+      told.tell(found.isEmpty ? waiting : "")
       followers = followers.filter { found.contains($0.key) }
       for space in found where followers[space] == nil { followers[space] = SpaceFollower(space) { [wakeUp] in wakeUp.call() } }
     } catch {
       told.tell(error.isOfVault ? "" : Failure(error).text)
       goAway()
     }
+  }
+
+  private var waiting: String {
+    "note: this vault is not in \(space.map { "space \($0)" } ?? "a space") yet: waiting for coffer sync init, or coffer sync join\n"
   }
 
   private func turn(_ follower: SpaceFollower) {
