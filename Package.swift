@@ -370,7 +370,8 @@ let package = Package(
       name: "CLITests",
       dependencies: [
         "Waiting",
-        "Explanations", "SystemBench", "CLinux", "MessageBus", "SecretService", "coffer-secrets", "coffer-sync", "CofferCommand",
+        "Explanations", "SystemBench", "CLinux", "MessageBus", "SecretService", "coffer-secrets", "coffer-sync", "VaultSync",
+        "CofferSync", "CofferCommand",
         "CofferConsole", "DefaultsCommand",
         "PreferenceProbe",
         "CofferFiles",

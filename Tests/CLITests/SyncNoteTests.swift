@@ -4,7 +4,7 @@ import Testing
 @testable import VaultSync
 @testable import coffer_sync
 
-/// What a pass of sync says about the engine.
+/// Notes on the engine after a pass of sync.
 @Suite struct SyncNoteTests {
   private struct Refusal: Error {}
 

@@ -1,4 +1,4 @@
-/// What a schedule may meet.
+/// Situations that a schedule may meet.
 package enum Situation: String, CaseIterable {
   case accepted, crash, forgery, removal, checkpoint, conflict, voidEntry, refused, settled, deletedEntry, deletedObject
 }
