@@ -35,6 +35,42 @@ import VaultCore
     #expect(other.halt == nil)
   }
 
+  /// A damaged file in front of the checkpoints stops no device that has read it, and would stop a new one.
+  @Test func garbageInThePlaceOfAnOldEntryIsDeleted() throws {
+    var space = try Space()
+    let keys = try (0..<3).map { number in
+      defer { try? space.synchronise(&space.owner) }
+      return try Space.write("user\(number)", "x", in: &space.owner)
+    }
+    for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
+    space.engine.replace(2, by: [7])
+    var garbage = GarbageCollection()
+    #expect(try !space.owner.inspect(space.engine, &garbage, isCounted: false).lacksEntries)
+    #expect(space.engine.deleted[0] == [2])
+    let late = try space.join(1, .member)
+    for key in keys { #expect(try Space.secrets(key, in: late) == ["x"]) }
+  }
+
+  /// Another device went on from an entry in front of the checkpoints, and the engine shows its log.
+  @Test func anotherHistoryIsNoticedInFrontOfTheCheckpoints() throws {
+    var space = try Space()
+    var other = try space.join(1, .owner)
+    let start = Int(space.owner.count)
+    try Space.write("user", "x", in: &space.owner)
+    try space.synchronise(&space.owner)
+    for _ in 0..<2 { #expect(try space.appendCheckpoint()) }
+    let log = space.engine.logs[0]
+    space.engine.cut(to: start)
+    other.remove([space.owner.id])
+    try space.synchronise(&other)
+    // The engine was put back for one device, and for the other one it was not.
+    #expect(throws: Halt.replaced) { try space.synchronise(&space.owner) }
+    for entry in log.dropFirst(start + 1) { _ = try space.engine.append(UInt64(space.engine.logs[0].count), entry) }
+    var garbage = GarbageCollection()
+    #expect(throws: Halt.replaced) { try space.owner.inspect(space.engine, &garbage, isCounted: true) }
+    #expect(throws: Halt.removed) { try space.owner.acceptingHistory(of: space.engine) }
+  }
+
   /// A program that may make files makes one with a number that was deleted; and a device has lost the entries that it kept.
   @Test func entriesThatNoDeviceNeedsProveNothing() throws {
     var space = try Space()

@@ -69,7 +69,8 @@ extension Replica {
     }
   }
 
-  private func isOfMember(_ entry: NumberedEntry) throws -> Bool {
+  /// Whether a member has made the entry, for its number.
+  func isOfMember(_ entry: NumberedEntry) throws -> Bool {
     do {
       let sealed = try SealedEntry(parsing: entry.bytes)
       return try sealed.number == entry.number && sealed.space == space && author(of: sealed) != nil

@@ -30,14 +30,19 @@ extension Replica {
     let first = former.checkpoints.count == 2 ? former.checkpoints[0].number : 0
     var operations = try former.keptOperations(from: first).filter { !state.knows($0) }
     let dots = Set(operations.map(\.dot)).union(former.pending.map(\.operation.dot))
-    // Values whose operation is not kept any more are written anew, and replace nothing.
+    // Values whose operation is not kept any more are written anew, and replace nothing. Those of one operation stay together: a setting
+    // is shown by its writes in both registers.
     for (key, entity) in former.state.entities.sorted(by: { $0.key < $1.key }) {
+      var written: [Identifier: (modified: Int64, parts: [Operation.Part])] = [:]
       for register in Register.allCases {
         for write in entity[register] where !dots.contains(write.dot) && state[key]?.knows(write.dot) != true {
           let part = Operation.Part(register: register, replaced: [], value: write.value)
-          operations.append(
-            try Operation(key.kind, author: id, tag: key.tag, modified: write.modified, parts: [part], values))
+          written[write.dot, default: (write.modified, [])].parts.append(part)
         }
+      }
+      for (_, former) in written.sorted(by: { $0.key < $1.key }) {
+        operations.append(
+          try Operation(key.kind, author: id, tag: key.tag, modified: former.modified, parts: former.parts, values))
       }
     }
     let own = former.pending.filter { !state.knows($0.operation) }

@@ -16,8 +16,9 @@ extension Replica {
     package init() {}
   }
 
-  /// Looks at all entries, at the names of all objects and at the bytes of some: puts back the entries that the engine lacks, and deletes, as an owner, what was
-  /// not needed for long enough. The caller looks once a day, and before it adds a device.
+  /// Looks at all entries, at the names of all objects and at the bytes of some: puts back the entries that the engine lacks, and deletes,
+  /// as an owner, garbage in the place of others, and what was not needed for long enough. The caller looks once a day, and before it adds
+  /// a device.
   /// - Parameters:
   ///   - engine: All of its log has been read.
   ///   - garbage: Counts this look, unless `isCounted` is false.
@@ -25,11 +26,11 @@ extension Replica {
   /// - Throws: `replaced` if it has another entry than this device; errors of the engine if it does not list the objects.
   package mutating func inspect(_ engine: any Engine, _ garbage: inout GarbageCollection, isCounted: Bool) throws -> Inspection {
     var inspection = Inspection()
+    var found = FoundEntries()
     do {
       inspection.lacksEntries = try noting { replica in
-        try
-          !(replica.kept.isEmpty
-          ? replica.isComplete(replica.numbers(in: engine, from: 0), from: 0) : replica.restore(engine, from: 0))
+        found = try replica.compare(engine, from: 0)
+        return try !(replica.kept.isEmpty ? replica.isComplete(found.numbers, from: 0) : replica.restore(engine, found, from: 0))
       }
     } catch let halt as Halt {
       throw halt
@@ -41,9 +42,16 @@ extension Replica {
     guard let names = try engine.allNames() else { return inspection }
     inspection.missingObjects = presentObjects.subtracting(names).union(damaged(presentObjects.intersection(names), engine))
     partNames = partNames.filter { !inspection.missingObjects.contains($0.value) }
-    // The role of others at the engine need not allow it.
-    if isCounted, membership[id]?.role == .owner {
-      do { try garbage.look(at: self, names, engine) } catch { inspection.undeleted = error }
+    // The role of others at the engine need not allow it. A device that was removed in a history that it has left does not have all that
+    // the others need.
+    if membership[id]?.role == .owner, !awaitedRemovals.contains(id) {
+      do {
+        // A new device would fold it, and find that the entries behind it do not follow. Behind a gap it begins with a checkpoint.
+        if !found.garbage.isEmpty { try engine.deleteEntries(found.garbage.sorted().map { $0..<$0 + 1 }) }
+        if isCounted { try garbage.look(at: self, names, engine) }
+      } catch {
+        inspection.undeleted = error
+      }
     }
     return inspection
   }
@@ -63,82 +71,5 @@ extension Replica {
       if ObjectName(of: object) != name { damaged.insert(name) }
     }
     return damaged
-  }
-
-  /// Whether an engine that had another history has that of this device again: a damaged file was replaced by the right one, or removed.
-  /// - Throws: errors of the engine.
-  func isAgain(_ engine: any Engine) throws -> Bool {
-    guard let first = kept.first else { return false }
-    do {
-      return try !numbers(in: engine, from: first.number).isEmpty
-    } catch is Halt {
-      return false
-    }
-  }
-
-  func isKept(_ entry: NumberedEntry) -> Bool {
-    guard let first = kept.first, entry.number >= first.number, entry.number < count else { return true }
-    return kept[Int(entry.number - first.number)].bytes == Array(entry.bytes.prefix(SealedEntry.maximumByteCount + 1))
-  }
-
-  /// The numbers of the entries of the engine, from a number on, and below the count of this device. All that
-  /// are kept are compared, but for those that no device needs.
-  /// - Throws: `replaced`; errors of the engine.
-  func numbers(in engine: any Engine, from start: UInt64) throws -> Set<UInt64> {
-    var (numbers, next) = (Set<UInt64>(), start)
-    while next < count {
-      let batch = try engine.read(from: next, limit: Self.batchCount).prefix { $0.number < count }
-      for entry in batch {
-        guard entry.number >= next else { return numbers }
-        // A program that makes a file in the place of one that was deleted stops no device.
-        guard isKept(entry) || !isNeeded(entry.number) && checkpoints.count == 2 else { throw Halt.replaced }
-        numbers.insert(entry.number)
-        next = entry.number + 1
-      }
-      guard !batch.isEmpty else { break }
-    }
-    return numbers
-  }
-
-  /// Whether a device may need an entry, although others have made a checkpoint.
-  private func isNeeded(_ number: UInt64) -> Bool {
-    number >= checkpoints.first?.number ?? 0 || linkedNumbers.contains(number)
-  }
-
-  /// Appends what the engine lacks of the entries that are kept, byte for byte: all behind its end, and in front of it those that a device
-  /// may need.
-  /// - Parameter start: Entries from this number on are looked for; nil: from the first one that is kept.
-  /// - Returns: Whether it has all of them that a device may need.
-  /// - Throws: `entriesMissing` if it has no entry in common: it may be another log.
-  @discardableResult
-  mutating func restore(_ engine: any Engine, from start: UInt64? = nil) throws -> Bool {
-    guard let first = kept.first else { throw Halt.entriesMissing }
-    let start = start ?? first.number
-    var there = try numbers(in: engine, from: start)
-    guard there.isEmpty ? first.number == 0 : kept.contains(where: { there.contains($0.number) }) else {
-      throw Halt.entriesMissing
-    }
-    let end = there.max().map { $0 + 1 } ?? 0
-    var rest = kept[...]
-    while let missing = rest.firstIndex(where: { !there.contains($0.number) }) {
-      let run = rest[missing...].prefix { !there.contains($0.number) }
-      rest = rest[run.endIndex...]
-      guard run.contains(where: { $0.number >= end || isNeeded($0.number) }) else { continue }
-      // All of the run: an entry is only appended behind the one before it.
-      for entry in run {
-        let outcome = try engine.append(entry.number, entry.bytes)
-        if outcome == .shorter { break }
-        // Another device puts them back, too.
-        if outcome == .made { restoredCount += 1 }
-        there.insert(entry.number)
-      }
-    }
-    return isComplete(there, from: start)
-  }
-
-  /// Whether there are all entries, from a number on, that a device may need.
-  private func isComplete(_ there: Set<UInt64>, from start: UInt64) -> Bool {
-    let first = max(start, checkpoints.first?.number ?? 0)
-    return (first..<count).allSatisfy(there.contains) && linkedNumbers.allSatisfy { $0 < start || there.contains($0) }
   }
 }

@@ -79,7 +79,7 @@ extension Replica {
       }
       if try fold(batch), !hasCompared {
         hasCompared = true
-        _ = try numbers(in: engine, from: kept.first?.number ?? 0)
+        _ = try compare(engine, from: kept.first?.number ?? 0)
       }
       try commit(self)
     }

@@ -6,7 +6,10 @@ import VaultCore
 /// The promises, judged by what the persons saw when they made their changes, and not by the rules of the fold.
 extension Simulation {
   func check(hasSettled: Bool) throws {
-    let members = devices.filter { $0.replica.isMember && $0.replica.halt == nil }
+    // A device that has left a history in which it was removed writes nothing until an owner has removed it again.
+    let members = devices.filter {
+      $0.replica.isMember && $0.replica.halt == nil && !$0.replica.awaitedRemovals.contains($0.replica.id)
+    }
     try checkRemovals(devices)
     guard hasSettled else { throw Fault.notConverged }
     guard let first = members.first else { return }
@@ -38,7 +41,10 @@ extension Simulation {
   /// Owners make checkpoints, and days pass. A new device finds in what is left what the others have.
   mutating func checkLateDevice() throws {
     func owner() -> SimulatedDevice? {
-      devices.first { $0.replica.membership[$0.replica.id]?.role == .owner && $0.replica.halt == nil && !$0.replica.hasMore }
+      devices.first {
+        $0.replica.membership[$0.replica.id]?.role == .owner && $0.replica.halt == nil && !$0.replica.hasMore
+          && $0.replica.awaitedRemovals.isEmpty
+      }
     }
     guard let first = owner() else { return }
     let entries = engine.deleted[0]?.count ?? 0
@@ -88,8 +94,13 @@ extension Simulation {
     let rewritten = Set(operations.filter { !known.contains($0.dot) }.flatMap { $0.parts.flatMap(\.replaced) })
     // The changes of devices that may still write, and those that they had folded in a history that they left.
     let indices = Set(writers.map(\.index))
-    for change in changes where indices.contains(change.author) {
-      guard accepted.contains(change.dot) || rewritten.contains(change.dot) else { throw Fault.lost }
+    for change in changes
+    where indices.contains(change.author) && !accepted.contains(change.dot) && !rewritten.contains(change.dot) {
+      let anew = operations.filter { $0.key == change.key && !known.contains($0.dot) }
+      let isRefused = devices[change.author].replica.refused.contains { $0.dot == change.dot }
+      guard forgotten.contains(change.dot), try isRefused || wasReplaced(change) || isValue(of: change, in: anew, replica) else {
+        throw Fault.lost
+      }
     }
     for (device, dot) in folded where indices.contains(device) {
       guard accepted.contains(dot) || rewritten.contains(dot) else { throw Fault.lost }
@@ -103,6 +114,18 @@ extension Simulation {
     }
   }
 
+  /// Whether a later change has replaced the value. A deletion has none.
+  private func wasReplaced(_ change: Change) -> Bool {
+    guard let value = change.value else { return true }
+    return changes.contains {
+      $0.key == change.key && ($0.seen.contains(value) || $0.isDeletion && $0.seenLives.contains(change.dot))
+    }
+  }
+
+  private func isValue(of change: Change, in operations: [CofferSync.Operation], _ replica: Replica) throws -> Bool {
+    try operations.contains { try $0[change.key.kind.valueRegister].map { try text($0.value, replica) } == change.value }
+  }
+
   private func checkEntity(_ replica: Replica, _ key: EntityKey, _ changes: [Change]) throws {
     let seenLives = changes.reduce(into: Set<Identifier>()) { $0.formUnion($1.seenLives) }
     let exists = changes.contains { !$0.isDeletion && !seenLives.contains($0.dot) }
@@ -113,8 +136,11 @@ extension Simulation {
     if entity.exists != exists { throw exists ? Fault.itemLost : Fault.resurrected }
     let replaced = changes.reduce(into: Set<String>()) { $0.formUnion($1.seen) }
     let expected = Set(changes.compactMap(\.value)).subtracting(replaced)
+    // A write that came later keeps the item. Then the deleted values are conflicts, or the state had forgotten them with the item.
+    let deletedLives = changes.filter(\.isDeletion).reduce(into: Set<Identifier>()) { $0.formUnion($1.seenLives) }
+    let deleted = Set(changes.filter { deletedLives.contains($0.dot) }.compactMap(\.value))
     let visible = try values(entity, key.kind, replica)
-    guard expected.isSubset(of: visible) else { throw Fault.lost }
+    guard expected.subtracting(deleted).isSubset(of: visible) else { throw Fault.lost }
     guard visible.isSubset(of: expected) else { throw Fault.resurrected }
   }
 }

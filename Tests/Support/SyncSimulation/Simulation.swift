@@ -31,6 +31,8 @@ package struct Simulation {
   var changes: [Change] = []
   /// Operations that a device had folded in a history that it has left.
   var folded: [(device: Int, dot: Identifier)] = []
+  /// Changes of before the last but one checkpoint of a history that their author has left: of these, the live values are written anew.
+  var forgotten: Set<Identifier> = []
   var coverage = Coverage()
   private var records: [DeviceRecord] = []
   private var clock: Int64 = 0
@@ -173,17 +175,18 @@ package struct Simulation {
 
   /// The values that a person sees: the secrets of an item, or the values of a setting.
   func values(_ entity: Entity, _ kind: Kind, _ device: Replica) throws -> Set<String> {
-    Set(
-      try entity[kind == .item ? .secret : .content].map { write in
-        switch write.value {
-        case .clear(let bytes): String(decoding: try SettingContent(parsing: bytes).value.dropFirst(), as: UTF8.self)
-        case .secret(let secret): String(decoding: try device.values.open(secret).copyIntoUnprotectedBytes(), as: UTF8.self)
-        case .object(let name, let count, _):
-          String(
-            decoding: try device.resolve(name, count: count) { engine.objects[$0] ?? device.uploads[$0] }.secret
-              .copyIntoUnprotectedBytes().prefix { $0 != 0x20 }, as: UTF8.self)
-        }
-      })
+    Set(try entity[kind.valueRegister].map { try text($0.value, device) })
+  }
+
+  func text(_ value: Value, _ device: Replica) throws -> String {
+    switch value {
+    case .clear(let bytes): String(decoding: try SettingContent(parsing: bytes).value.dropFirst(), as: UTF8.self)
+    case .secret(let secret): String(decoding: try device.values.open(secret).copyIntoUnprotectedBytes(), as: UTF8.self)
+    case .object(let name, let count, _):
+      String(
+        decoding: try device.resolve(name, count: count) { engine.objects[$0] ?? device.uploads[$0] }.secret
+          .copyIntoUnprotectedBytes().prefix { $0 != 0x20 }, as: UTF8.self)
+    }
   }
 
   /// A device that was removed writes on, with the key that a member has given away.
@@ -205,9 +208,13 @@ package struct Simulation {
 
   private mutating func accept(_ device: SimulatedDevice) throws {
     engine.callsUntilCrash = number(below: 8) == 0 ? number(below: 8) : 10_000
+    let former = device.replica
     guard let operations = try device.acceptHistory(engine) else { return }
     coverage[.accepted] += 1
     folded += operations.map { (device.index, $0.dot) }
+    guard former.checkpoints.count == 2 else { return }
+    let sent = Set(operations.map(\.dot)).union(former.pending.map(\.operation.dot))
+    forgotten.formUnion(changes.filter { $0.author == device.index && !sent.contains($0.dot) }.map(\.dot))
   }
 
   /// Everyone reads until nothing changes, persons accept the one history, and owners confirm removals. Each device appends once, as it
@@ -244,4 +251,9 @@ package struct Simulation {
       try device.change { $0.remove(missing.sorted()) }
     }
   }
+}
+
+extension Kind {
+  /// The register whose value a person sees.
+  var valueRegister: Register { self == .item ? .secret : .content }
 }
