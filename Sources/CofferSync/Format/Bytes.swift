@@ -68,13 +68,10 @@ package struct BodyReader {
     bytes.secret.withBytes { writer.append($0.extracting(start..<position)) }
   }
 
-  package mutating func readInteger<Value: FixedWidthInteger>(_: Value.Type = Value.self) throws -> Value {
+  package mutating func readInteger<Value: FixedWidthInteger & BitwiseCopyable>(_: Value.Type = Value.self) throws -> Value {
     let start = try take(Value.bitWidth / 8)
-    var value: Value = 0
-    for offset in 0..<Value.bitWidth / 8 {
-      value |= Value(truncatingIfNeeded: bytes.secret.byte(at: start + offset)) << Value(8 * offset)
-    }
-    return value
+    // `take` has made sure that the bytes are there.
+    return bytes.secret.withBytes { Value(littleEndian: unsafe $0.unsafeLoadUnaligned(fromByteOffset: start, as: Value.self)) }
   }
 
   package mutating func readIdentifier() throws -> Identifier {
@@ -160,8 +157,18 @@ package struct BodyWriter: ~Copyable {
   package mutating func append(_ bytes: [UInt8]) { unsafe append(bytes.span.bytes) }
   package mutating func append(_ secret: borrowing Secret) { secret.withBytes { append($0) } }
   package mutating func append(_ locked: LockedBytes) { append(locked.secret) }
-  package mutating func append(_ integer: some FixedWidthInteger) { append(integer.littleEndianBytes) }
-  package mutating func append(_ identifier: Identifier) { append(identifier.bytes) }
+
+  // A state has millions of these: each as an array would be much of the time to write it.
+
+  package mutating func append(_ integer: some FixedWidthInteger) {
+    unsafe withUnsafeBytes(of: integer.littleEndian) { unsafe append($0.bytes) }
+  }
+
+  package mutating func append(_ identifier: Identifier) {
+    let bytes = InlineArray<16, UInt8> { identifier.byte(at: $0) }
+    unsafe append(bytes.span.bytes)
+  }
+
   package mutating func append(_ digest: Digest) { append(digest.bytes) }
 
   package mutating func append(text: String) {
