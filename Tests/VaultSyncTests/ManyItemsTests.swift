@@ -50,6 +50,18 @@ import VaultCore
     #expect(try two.values().values.allSatisfy { $0 == (hasChanged ? "second " : "first ") })
   }
 
+  @Test func aNewDeviceReadsTheLogOnce() throws {
+    let one = try Self.shared()[0]
+    let session = try one.session()
+    let identity = try Machine.identity(7)
+    try session.add(identity.record(.member))
+    _ = try session.synchronise(with: one.engine)
+    let before = one.crash.calls
+    _ = try Replica(joining: identity, #require(Welcome(session.state.replica)), one.engine, ValueKey())
+    // One call for the entries, and one that finds their end.
+    #expect(one.crash.calls - before == 2)
+  }
+
   /// A user may lock 8 MiB; a vault holds more secrets than that.
   @Test(.enabled(if: locksForReal)) func theSecretsOfAPassAreNotLockedAtOnce() async {
     await #expect(processExitsWith: .success) {

@@ -25,10 +25,11 @@ extension Replica {
 
   /// Goes on from a checkpoint: the members are proven entry by entry, and the checkpoint names the last of them. If no entries are
   /// missing, they are folded.
+  /// - Parameter read: The entries from the next one on, if they are known.
   /// - Returns: False if there is nothing to fold: entries behind a gap are not of the log, unless a member has made them.
   /// - Throws: `entriesMissing`, if a member has made an entry behind a gap that no checkpoint closes.
-  mutating func catchUp(with engine: any Engine, isAccepted: Bool = false) throws -> Bool {
-    let entries = try Self.entries(of: engine, from: count)
+  mutating func catchUp(with engine: any Engine, _ read: [NumberedEntry]? = nil, isAccepted: Bool = false) throws -> Bool {
+    let entries = try read ?? Self.entries(of: engine, from: count)
     let run = Self.run(entries[...], from: count)
     if run.count < entries.count {
       var proven = self

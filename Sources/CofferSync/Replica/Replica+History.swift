@@ -83,7 +83,7 @@ extension Replica {
     let entries = try Self.entries(of: engine, from: 0)
     hints = try Self.keys(leadingTo: welcome, entries, values)
     // The member that has sent the welcome has accepted it.
-    guard try catchUp(with: engine, isAccepted: true) else { throw Halt.entriesMissing }
+    guard try catchUp(with: engine, entries, isAccepted: true) else { throw Halt.entriesMissing }
     guard count >= welcome.count else { throw Halt.entriesMissing }
     guard isMember else { throw Halt.notAMember }
     // The chain at that place, from the entry after it, or at the end.
