@@ -67,11 +67,11 @@ extension SpaceSession {
   /// - Throws: `Halt`; errors of the engine and of the files.
   package func acceptHistory(of engine: any Engine) throws {
     let replica = try state.replica.acceptingHistory(of: engine)
-    // Entries of other numbers than before may have the same names.
     files.forgetEntries()
-    try change { ($0.replica, $0.garbage) = (replica, GarbageCollection()) }
+    (state.replica, state.garbage) = (replica, GarbageCollection())
     // The engine may lack the large values of the former history.
     _ = compareObjects()
+    try save()
   }
 
   /// Removes the items of the space from the vault for good, with their former versions and the removed items of its groups, and forgets

@@ -18,8 +18,10 @@ package final class StateFiles {
   /// The file with the state as this process has read or written it last.
   private var seen: FileStatus?
   private let keys: DeviceKeys
-  /// The entries that lie in the directory.
-  private var kept: Range<UInt64> = 0..<0
+  /// The entries that lie in the directory, by their numbers.
+  private var kept: [UInt64: FileName] = [:]
+  /// Whether there are entries of a history that was left.
+  private var hasForgotten = false
 
   /// - Parameters:
   ///   - keys: The keys of the device.
@@ -134,6 +136,7 @@ package final class StateFiles {
       }
       try state.replica.store(add)
     }
+    removeEntries(except: state.replica)
     try removeObjects(except: state.replica)
     seen = try directory.status(Self.stateName)
   }
@@ -153,9 +156,16 @@ package final class StateFiles {
           guard rows.updateValue(try KnownRow(reading: &reader), forKey: tag) == nil else { throw VoidCause.form }
         }
       }
-      let replica = try Replica(restoring: keys.identity, values, entry: entry, object: object, nextPart: next)
+      var names: [UInt64: FileName] = [:]
+      let replica = try Replica(
+        restoring: keys.identity, values,
+        entry: { number, name in
+          let file = try Self.name(number, name)
+          names[number] = file
+          return try log.contents(file, limit: 1 << 20)
+        }, object: object, nextPart: next)
       seen = try directory.status(Self.stateName)
-      kept = replica.keptEntries.first.map { $0.number..<replica.count } ?? 0..<0
+      kept = names
       return LocalState(header, rows: rows, replica)
     } catch is VoidCause {
       throw SyncError(.stateMalformed, directory.path)
@@ -164,11 +174,12 @@ package final class StateFiles {
 
   // MARK: Entries and objects
 
-  private static func name(_ number: UInt64) throws -> FileName { try FileName(TemporaryName.hexadecimal(number)) }
+  /// Two histories have other entries with one number. Those of both lie in the directory until the state is replaced.
+  private static func name(_ number: UInt64, _ entry: ObjectName) throws -> FileName {
+    try FileName("\(TemporaryName.hexadecimal(number))-\(entry.hexadecimal.prefix(32))")
+  }
 
   private static func name(_ object: ObjectName) throws -> FileName { try FileName(object.hexadecimal) }
-
-  private func entry(_ number: UInt64) throws -> [UInt8]? { try log.contents(Self.name(number), limit: 1 << 20) }
 
   private func object(_ name: ObjectName) throws -> [UInt8]? {
     try objects.contents(Self.name(name), limit: ObjectSealer.maximumByteCount)
@@ -176,19 +187,31 @@ package final class StateFiles {
 
   /// They are not synchronised: one that is lost is only not there to mend an engine that was put back.
   private func saveEntries(_ replica: Replica) throws {
-    let entries = replica.keptEntries
-    for entry in entries where !kept.contains(entry.number) {
-      let name = try Self.name(entry.number)
-      try? log.remove(name)
-      try log.makeFile(name).write(entry.bytes)
+    for entry in replica.keptEntries where kept[entry.number] == nil {
+      let name = try Self.name(entry.number, ObjectName(of: entry.bytes))
+      if try log.contents(name, limit: 1 << 20) != entry.bytes {
+        try? log.remove(name)
+        try log.makeFile(name).write(entry.bytes)
+      }
+      kept[entry.number] = name
     }
-    let now = entries.first.map { $0.number..<replica.count } ?? 0..<0
-    for number in kept where !now.contains(number) { try? log.remove(Self.name(number)) }
-    kept = now
+  }
+
+  /// After the state was replaced: until then a crash leaves the former one, which names the former entries.
+  private func removeEntries(except replica: Replica) {
+    let first = replica.keptEntries.first?.number ?? replica.count
+    for (number, name) in kept where number < first || number >= replica.count {
+      try? log.remove(name)
+      kept[number] = nil
+    }
+    guard hasForgotten else { return }
+    let needed = Set(kept.values)
+    for name in (try? log.names()) ?? [] where !needed.contains(name) { try? log.remove(name) }
+    hasForgotten = false
   }
 
   /// The next `save` writes all entries: they are of another history.
-  func forgetEntries() { kept = 0..<0 }
+  func forgetEntries() { (kept, hasForgotten) = ([:], true) }
 
   private func saveObjects(_ replica: Replica) throws {
     var hasNew = false

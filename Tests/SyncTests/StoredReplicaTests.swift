@@ -87,7 +87,7 @@ extension Replica {
       var rest = parts[...]
       #expect(throws: StoredReplicaError.objectMissing(name)) {
         _ = try Replica(
-          restoring: space.owner.identity, space.owner.values, entry: { _ in nil }, object: { _ in object },
+          restoring: space.owner.identity, space.owner.values, entry: { _, _ in nil }, object: { _ in object },
           nextPart: { rest.popFirst() })
       }
     }
@@ -125,7 +125,7 @@ extension Replica {
       var rest = try space.owner.parts()[...]
       let restored = try Replica(
         restoring: space.owner.identity, space.owner.values,
-        entry: { number in entries[Int(number)].bytes + (number == changed ? [0] : []) }, object: { _ in nil },
+        entry: { number, _ in entries[Int(number)].bytes + (number == changed ? [0] : []) }, object: { _ in nil },
         nextPart: { rest.popFirst() })
       #expect(restored.keptEntries.map(\.number) == Array(kept))
     }

@@ -1,4 +1,5 @@
 import CofferTesting
+import Foundation
 import Testing
 import VaultCore
 
@@ -99,6 +100,42 @@ import VaultCore
     try machines[1].set("bob", "fourth")
     try SynchroniseTests.settle(machines)
     #expect(try machines.map { try $0.values() } == [["bob": "fourth "], ["bob": "fourth "]])
+  }
+
+  /// The entries of the former history are there until the state is replaced: they tell which values were replaced, and which were sent.
+  @Test func aHistoryIsAcceptedAsAWhole() throws {
+    let machines = try SynchroniseTests.machines(2)
+    for account in ["p", "q", "r"] { try machines[0].set(account, "first") }
+    try SynchroniseTests.settle(machines)
+    let shared = machines[0].engine.shared
+    let count = shared.log.count
+    let large = String(repeating: "x", count: 100_000)
+    for (account, value) in [("p", "second"), ("r", large)] { try machines[0].set(account, value) }
+    try machines[0].synchronise()
+    (shared.log, shared.objects) = (Array(shared.log.prefix(count)), [:])
+    try machines[1].set("q", "other")
+    try machines[1].synchronise()
+    #expect(throws: Halt.replaced) { try machines[0].synchronise() }
+    try machines[0].set("p", "third")
+    do {
+      let session = try machines[0].session()
+      let state = machines[0].directory.appending(path: "sync/\(session.keys.space)/state")
+      // A directory in its place: the new state is not put there.
+      let aside = machines[0].directory.appending(path: "aside")
+      try FileManager.default.moveItem(at: state, to: aside)
+      try FileManager.default.createDirectory(at: state.appending(path: "in"), withIntermediateDirectories: true)
+      #expect(throws: (any Error).self) { try session.acceptHistory(of: machines[0].engine) }
+      try FileManager.default.removeItem(at: state)
+      try FileManager.default.moveItem(at: aside, to: state)
+    }
+    try machines[0].session().acceptHistory(of: machines[0].engine)
+    let log = machines[0].directory.appending(path: "sync/\(try machines[0].session().keys.space)/log")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: log.path).count == machines[0].session().state.replica.count)
+    for _ in 0..<2 { for machine in machines { try machine.synchronise() } }
+    for machine in machines {
+      #expect(try machine.values() == ["p": "third ", "q": "other ", "r": large + " "])
+      #expect(try machine.session().conflicts().isEmpty)
+    }
   }
 
   @Test func aGroupThatIsSharedAfterARestoreLosesNothing() throws {

@@ -10,7 +10,7 @@ extension Replica {
   ///   - nextPart: The parts in order; nil at their end.
   /// - Throws: `StoredReplicaError`; the errors of the machine and of the closures.
   package init(
-    restoring identity: DeviceIdentity, _ values: ValueKey, entry: (UInt64) throws -> [UInt8]?, object: ObjectSource,
+    restoring identity: DeviceIdentity, _ values: ValueKey, entry: (UInt64, ObjectName) throws -> [UInt8]?, object: ObjectSource,
     nextPart: () throws -> LockedBytes?
   ) throws {
     var builder: ReplicaBuilder?
@@ -69,7 +69,7 @@ private struct ReplicaBuilder {
   }
 
   mutating func add(
-    _ kind: StoredRecord, _ reader: inout BodyReader, _ entry: (UInt64) throws -> [UInt8]?, _ object: ObjectSource
+    _ kind: StoredRecord, _ reader: inout BodyReader, _ entry: (UInt64, ObjectName) throws -> [UInt8]?, _ object: ObjectSource
   ) throws {
     switch kind {
     case .place: throw VoidCause.form
@@ -128,12 +128,12 @@ private struct ReplicaBuilder {
     }
   }
 
-  private mutating func addKept(_ reader: inout BodyReader, _ entry: (UInt64) throws -> [UInt8]?) throws {
+  private mutating func addKept(_ reader: inout BodyReader, _ entry: (UInt64, ObjectName) throws -> [UInt8]?) throws {
     let number: UInt64 = try reader.readInteger()
     let isValid = try reader.readByte(in: 0...1) == 1
     let digest = try reader.readDigest()
     guard replica.kept.last.map({ $0.number + 1 == number }) ?? true, number < replica.count else { throw VoidCause.form }
-    guard let bytes = try entry(number), ObjectName(of: bytes).digest == digest else {
+    guard let bytes = try entry(number, ObjectName(digest: digest)), ObjectName(of: bytes).digest == digest else {
       replica.kept = []
       return
     }

@@ -15,6 +15,7 @@ extension Replica {
     let entries = Dictionary(uniqueKeysWithValues: keptEntries.map { ($0.number, $0.bytes) })
     var rest = (try parts ?? self.parts())[...]
     return try Replica(
-      restoring: device ?? identity, values, entry: { entries[$0] }, object: { keptObjects[$0] }, nextPart: { rest.popFirst() })
+      restoring: device ?? identity, values, entry: { number, _ in entries[number] }, object: { keptObjects[$0] },
+      nextPart: { rest.popFirst() })
   }
 }
