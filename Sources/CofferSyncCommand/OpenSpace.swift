@@ -147,7 +147,9 @@ extension SpaceSession {
   /// As `finish`, with the settings of the stores that the person has allowed, and what the first pass has left for another one.
   func finishWithSettings() throws -> (SyncReport, SettingsExchange.Report) {
     let engine = try connectIfThere()
-    var (report, settings) = try synchronise(with: engine, settings: SettingStores.allowed(by: self))
+    var (report, settings) = try ChangedEntry.naming(in: self, engine) {
+      try synchronise(with: engine, settings: SettingStores.allowed(by: self))
+    }
     if !report.open.isEmpty { report.add(try synchronise(with: engine, changes: report.open)) }
     return (report, settings)
   }
@@ -156,7 +158,8 @@ extension SpaceSession {
   /// - Parameter inspects: Whether the engine is searched for what it has lost.
   /// - Throws: `EngineFailure`: then it is appended with the next `coffer sync now`.
   func finish(inspects: Bool = false) throws -> SyncReport {
-    try synchronise(with: connectIfThere(), inspects: inspects)
+    let engine = try connectIfThere()
+    return try ChangedEntry.naming(in: self, engine) { try synchronise(with: engine, inspects: inspects) }
   }
 
   /// If the engine is away, the changes of the vault become pending ones, with the time and the values of now.

@@ -25,6 +25,8 @@ struct SpaceStatus {
   private var unreachable: String?
   /// The device that has made the entry after which this one has stopped.
   private var next: DeviceRecord?
+  /// The entry because of which this device has stopped.
+  private var changed: ChangedEntry?
 
   private var replica: Replica { session.state.replica }
   private var notes: SyncNotes { session.state.notes }
@@ -37,8 +39,10 @@ struct SpaceStatus {
     settingCount = session.state.settings.isPersonal ? session.settings().count : nil
     certificateEnd = try Self.certificateEnd(OpenSpace.address(session.state.engine))
     do {
-      let entries = try session.connect().read(from: replica.count, limit: 100)
+      let engine = try session.connect()
+      let entries = try engine.read(from: replica.count, limit: 100)
       behind = entries.count
+      if replica.halt == .replaced { changed = try ChangedEntry(of: session, in: engine) }
       if replica.halt != nil, let entry = entries.first { next = try replica.author(of: entry.bytes) }
     } catch let error as EngineFailure {
       unreachable = error.detail
@@ -79,6 +83,7 @@ struct SpaceStatus {
     if let settingCount { rows.append(row("settings", settingCount)) }
     if let certificateEnd { rows.append(row("certificate", rest(until: certificateEnd), at: certificateEnd)) }
     if let halt = replica.halt { rows.append(row("stopped", halt.explanation.message)) }
+    if let changed { rows.append(row("changed", changed.text)) }
     if let waiting = replica.waiting { rows.append(row("waits", waiting)) }
     if let behind { rows.append(row("behind", behind)) }
     if let next { rows.append(row("next", "entry of \(next.name) of \(next.person)")) }
@@ -117,8 +122,9 @@ struct SpaceStatus {
     if let failure = notes.failure { lines.append("the last pass has failed, \(age(of: failure.time / 1000)): \(failure.text)") }
     if notes.failure?.isOfSpace == true { lines.append("the engine had no space left for entries: its keeper has to make room") }
     if let halt = replica.halt {
+      let hint = changed?.isDamaged == true ? ChangedEntry.remedy : halt.explanation.hint
       lines.append(
-        "it has stopped: \(([halt.explanation.message] + (halt.explanation.hint.map { [$0] } ?? [])).joined(separator: "; "))")
+        "it has stopped: \([halt.explanation.message, changed?.text, hint].compactMap(\.self).joined(separator: "; "))")
     }
     if let waiting = replica.waiting { lines.append(waiting) }
     let waitingCount = replica.pending.count { !$0.isHeld }

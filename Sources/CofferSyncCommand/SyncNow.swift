@@ -113,11 +113,17 @@ struct SyncAcceptHistory: ParsableCommand {
       repeats the removals that it lacks.
       """)
 
+  @Flag(help: "Also if an entry is damaged, or of a program that is no member.")
+  var force = false
+
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
     let session = try space.session()
     let engine = try session.connect()
+    if !force, let entry = try ChangedEntry(of: session, in: engine), entry.isDamaged {
+      throw Failure(.denied, entry.text, hint: "\(ChangedEntry.remedy); to go on with the log as it is: --force")
+    }
     if session.state.replica.halt == nil {
       do {
         let report = try session.synchronise(with: engine)

@@ -1,3 +1,4 @@
+import CofferFiles
 import CofferSync
 package import VaultCore
 
@@ -54,6 +55,16 @@ package enum EngineAddress: Equatable, Sendable, CustomStringConvertible {
   private static func colonBeforeSlash(_ text: Substring) -> Substring.Index? {
     text.utf8.indices.first { index in
       text.utf8[index] == UInt8(ascii: ":") && text.utf8[text.utf8.index(after: index)...].first == UInt8(ascii: "/")
+    }
+  }
+
+  /// The file or the key of an entry, for people.
+  package func place(of number: UInt64, in space: Identifier) -> String {
+    let key = "coffer/1/\(space)/log/\(TemporaryName.hexadecimal(number))"
+    return switch self {
+    case .directory(let path): Path.join(path, key)
+    case .ssh(let host, let path): "\(host):\(Path.join(path, key))"
+    case .etcd: key
     }
   }
 

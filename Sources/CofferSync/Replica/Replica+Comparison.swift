@@ -24,11 +24,33 @@ extension Replica {
     var numbers: Set<UInt64> = []
     /// The numbers of others, in the places of entries that no device needs.
     var garbage: Set<UInt64> = []
+    /// The first of the others in another place: the comparison ends with it.
+    var difference: NumberedEntry?
+  }
+
+  /// An entry in the place of one that this device has read.
+  package struct Difference: Sendable {
+    package let number: UInt64
+    /// nil if no member has made it for this number: the file is damaged, or of another program.
+    package let author: DeviceRecord?
+  }
+
+  /// The first entry of the engine that is another one than this device has read, and that stops it.
+  /// - Throws: errors of the engine.
+  package func difference(in engine: any Engine) throws -> Difference? {
+    guard let entry = try compared(engine, from: kept.first?.number ?? 0).difference else { return nil }
+    return Difference(number: entry.number, author: try isOfMember(entry) ? author(of: entry.bytes) : nil)
   }
 
   /// Compares the entries of the engine, from a number on and below the count of this device, with those that are kept.
   /// - Throws: `replaced`; errors of the engine.
   func compare(_ engine: any Engine, from start: UInt64) throws -> FoundEntries {
+    let found = try compared(engine, from: start)
+    guard found.difference == nil else { throw Halt.replaced }
+    return found
+  }
+
+  private func compared(_ engine: any Engine, from start: UInt64) throws -> FoundEntries {
     var (found, next) = (FoundEntries(), start)
     while next < count {
       let batch = try engine.read(from: next, limit: Self.batchCount).prefix { $0.number < count }
@@ -37,7 +59,10 @@ extension Replica {
         if isKept(entry) {
           found.numbers.insert(entry.number)
         } else {
-          guard try isGarbage(entry) else { throw Halt.replaced }
+          guard try isGarbage(entry) else {
+            found.difference = entry
+            return found
+          }
           found.garbage.insert(entry.number)
         }
         next = entry.number + 1
