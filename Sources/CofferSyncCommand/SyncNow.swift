@@ -113,7 +113,7 @@ struct SyncAcceptHistory: ParsableCommand {
       repeats the removals that it lacks.
       """)
 
-  @Flag(help: "Also if an entry is damaged, or of a program that is no member.")
+  @Flag(help: "Go on with the log as it is, also after a damaged entry.")
   var force = false
 
   @OptionGroup var space: SpaceOptions
