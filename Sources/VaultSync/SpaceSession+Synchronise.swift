@@ -69,7 +69,10 @@ extension SpaceSession {
       changed: found.changed, deleted: found.deleted, held: found.held, damage: found.items.damage, wasPutBack: found.isPutBack)
     report.unread = found.unread.map { (found.items.entries[$0]?.item.shownName ?? "", $1) }.sorted { $0.name < $1.name }
     let now = clock()
-    if state.replica.isMember, now - state.lastAppended > Self.longestSilence { state.replica.wantsPresence = true }
+    // Also if the clock was ahead at the last entry.
+    if state.replica.isMember, now.distance(to: state.lastAppended).magnitude > Self.longestSilence {
+      state.replica.wantsPresence = true
+    }
     try saveChanges(of: state.replica)
     var replica = state.replica
     let restoredBefore = replica.restoredCount

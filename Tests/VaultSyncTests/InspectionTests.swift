@@ -53,6 +53,19 @@ import VaultCore
     #expect(try other.values() == ["a": "y "])
   }
 
+  /// Otherwise the others would miss it for twenty years.
+  @Test func aDeviceWhoseClockWasAheadGivesASign() throws {
+    try machine.set("a", "x")
+    try pass(onDay: 7300)
+    let count = shared.log.count
+    try pass(onDay: 0)
+    #expect(shared.log.count == count + 1)
+    for day: Int64 in 0...7 { try pass(onDay: day) }
+    #expect(shared.log.count == count + 1)
+    try pass(onDay: 8)
+    #expect(shared.log.count == count + 2)
+  }
+
   /// A clock that is twenty years ahead, for good or for one pass, is one look.
   @Test func aClockThatJumpsIsOneLook() throws {
     try machine.set("a", "x")
