@@ -105,12 +105,13 @@ extension Simulation {
     for (device, dot) in folded where indices.contains(device) {
       guard accepted.contains(dot) || rewritten.contains(dot) else { throw Fault.lost }
     }
+    let late = try replica.lateOperations()
     let quota = try QuotaModel(operations)
     guard quota.used == replica.state.quota.used(by: Self.store).bytes else { throw Fault.quotaWrong }
     for (key, all) in Dictionary(grouping: changes, by: \.key) {
       // Values that a device completed, or that were written anew, are not among the changes.
       guard !operations.contains(where: { $0.key == key && !known.contains($0.dot) }) else { continue }
-      try checkEntity(replica, key, all.filter { accepted.contains($0.dot) && !quota.refused.contains($0.dot) })
+      try checkEntity(replica, key, all.filter { accepted.contains($0.dot) && !quota.refused.contains($0.dot) }, late)
     }
   }
 
@@ -126,14 +127,16 @@ extension Simulation {
     try operations.contains { try $0[change.key.kind.valueRegister].map { try text($0.value, replica) } == change.value }
   }
 
-  private func checkEntity(_ replica: Replica, _ key: EntityKey, _ changes: [Change]) throws {
+  private func checkEntity(_ replica: Replica, _ key: EntityKey, _ changes: [Change], _ late: Set<Identifier>) throws {
     let seenLives = changes.reduce(into: Set<Identifier>()) { $0.formUnion($1.seenLives) }
     let exists = changes.contains { !$0.isDeletion && !seenLives.contains($0.dot) }
     guard let entity = replica.state[key] else {
       if exists { throw Fault.itemLost }
       return
     }
-    if entity.exists != exists { throw exists ? Fault.itemLost : Fault.resurrected }
+    // The state had forgotten that it was replaced.
+    let returned = changes.filter { late.contains($0.dot) }
+    if entity.exists != exists, exists || returned.isEmpty { throw exists ? Fault.itemLost : Fault.resurrected }
     let replaced = changes.reduce(into: Set<String>()) { $0.formUnion($1.seen) }
     let expected = Set(changes.compactMap(\.value)).subtracting(replaced)
     // A write that came later keeps the item. Then the deleted values are conflicts, or the state had forgotten them with the item.
@@ -141,6 +144,29 @@ extension Simulation {
     let deleted = Set(changes.filter { deletedLives.contains($0.dot) }.compactMap(\.value))
     let visible = try values(entity, key.kind, replica)
     guard expected.subtracting(deleted).isSubset(of: visible) else { throw Fault.lost }
-    guard visible.isSubset(of: expected) else { throw Fault.resurrected }
+    guard visible.isSubset(of: expected.union(returned.compactMap(\.value))) else { throw Fault.resurrected }
+  }
+}
+
+extension Replica {
+  /// The operations that came so late behind one that replaces them that two checkpoints lie between: a device had them in a history that
+  /// it left, or was off.
+  func lateOperations() throws -> Set<Identifier> {
+    var generation = 0
+    var (replaced, late): ([Identifier: Int], Set<Identifier>) = ([:], [])
+    for entry in kept where entry.isValid {
+      let sealed = try SealedEntry(parsing: entry.bytes)
+      guard let key = keys[sealed.epoch] else { continue }
+      switch try sealed.open(key).body(values).payload {
+      case .checkpoint: generation += 1
+      case .operations(let operations):
+        for operation in operations {
+          if let since = replaced[operation.dot], generation - since >= Int(SpaceState.maximumAge) { late.insert(operation.dot) }
+          for dot in operation.parts.flatMap(\.replaced) where replaced[dot] == nil { replaced[dot] = generation }
+        }
+      default: break
+      }
+    }
+    return late
   }
 }
