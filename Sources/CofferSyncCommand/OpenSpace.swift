@@ -43,7 +43,7 @@ struct SpaceOptions: ParsableArguments {
     throw SyncError(.notPersonal)
   }
 
-  /// Removes the keys from the vault and the files, also if these are missing or damaged.
+  /// Removes the files, also if they are missing or damaged, and then the keys from the vault.
   func forget() throws -> DeviceKeys {
     let keychain = try OpenSpace.keychain()
     let keys = try DeviceKeys(of: identifier(), in: keychain)
@@ -53,8 +53,8 @@ struct SpaceOptions: ParsableArguments {
     } catch let error as SyncError where error.code == .stateMissing {
       files = nil
     }
-    try keys.remove(from: keychain)
     try files?.remove()
+    try keys.remove(from: keychain)
     return keys
   }
 
@@ -120,7 +120,10 @@ enum OpenSpace {
     _ address: EngineAddress, _ space: Identifier, _ purpose: EngineAddress.Purpose = .existing
   ) throws(EngineFailure) -> ReachedEngine {
     do {
-      let engine = try address.connect(space, purpose) { endpoints in
+      let engine = try address.connect(space, purpose) { line in
+        // The other machine may write what it likes.
+        Descriptor.error.note("\(line.escapingControls())\n")
+      } etcd: { endpoints in
         try EtcdEngine(endpoints, EtcdCertificates(in: certificates()), space: space, purpose)
       }
       return ReachedEngine(engine, address)

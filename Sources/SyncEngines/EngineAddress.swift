@@ -94,14 +94,16 @@ package enum EngineAddress: Equatable, Sendable, CustomStringConvertible {
   /// - Parameters:
   ///   - space: The space, or the mailbox of an exchange.
   ///   - purpose: Whether its directories are made.
+  ///   - tell: Gets the lines that ssh and the other machine write to standard error, as they are, on another thread.
   ///   - etcd: Connects to the members of a cluster: this module has no library for it.
   /// - Throws: errors of the engine.
   package func connect(
-    _ space: Identifier, _ purpose: Purpose = .existing, etcd: (_ endpoints: [String]) throws -> any WaitingEngine
+    _ space: Identifier, _ purpose: Purpose = .existing, tell: @escaping @Sendable (String) -> Void,
+    etcd: (_ endpoints: [String]) throws -> any WaitingEngine
   ) throws -> any WaitingEngine {
     switch self {
     case .directory(let path): try DirectoryEngine(path, space: space, purpose)
-    case .ssh(let host, let path): try RemoteEngine(host, path, space, purpose)
+    case .ssh(let host, let path): try RemoteEngine(host, path, space, purpose, tell: tell)
     case .etcd(let endpoints): try etcd(endpoints)
     }
   }

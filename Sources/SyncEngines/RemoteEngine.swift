@@ -10,11 +10,16 @@ package import VaultCore
 package final class RemoteEngine: Engine {
   private let pipes: FramePipes
   private let process: Int32
+  private let errors: ErrorLines?
   /// Whether the other end owes the answer to a call to wait.
   private var isWaiting = false
 
+  /// - Parameter tell: Gets the lines that ssh and the other machine write to standard error, as they are, on another thread.
   /// - Throws: `toolMissing` if there is no ssh; `toolFailed` if it ends, or if the other end refuses.
-  package init(_ host: String, _ path: String, _ space: Identifier, _ purpose: EngineAddress.Purpose) throws(FileError) {
+  package init(
+    _ host: String, _ path: String, _ space: Identifier, _ purpose: EngineAddress.Purpose,
+    tell: @escaping @Sendable (String) -> Void
+  ) throws(FileError) {
     var program = ChildProgram(
       "/usr/bin/env",
       [
@@ -23,9 +28,12 @@ package final class RemoteEngine: Engine {
       ])
     var ends: [Int32] = [0, 0]
     guard unsafe coffer_local_pair(&ends) == 0 else { throw FileError(errno: errno, "ssh") }
-    program.streams = [.descriptor(ends[1]), .descriptor(ends[1]), .same]
+    let errors = ErrorLines(tell: tell)
+    program.streams = [.descriptor(ends[1]), .descriptor(ends[1]), errors.map { .descriptor($0.other) } ?? .none]
     let started = program.start()
     close(ends[1])
+    errors?.closeOther()
+    self.errors = errors
     pipes = FramePipes(input: ends[0], output: ends[0])
     process = started.process
     guard started.errno == 0 else { throw FileError(errno: started.errno, "ssh") }
