@@ -38,12 +38,20 @@ package final class DirectoryEngine: WaitingEngine {
     temporary = purpose == .temporary ? (spaces, name) : nil
     log = try Self.directory(FileName(constant: "log"), in: place, isMade)
     countsLinks = try log.status().links > 0
-    objects = try Self.directory(FileName(constant: "obj"), in: place, isMade)
-    unfinished = try Self.directory(FileName(constant: "new"), in: place, isMade)
+    // A copy may lack directories that were empty. Where entries are, the file system is mounted.
+    let isLog = if isMade { true } else { try Self.hasEntries(log) }
+    objects = try Self.directory(FileName(constant: "obj"), in: place, isLog)
+    unfinished = try Self.directory(FileName(constant: "new"), in: place, isLog)
   }
 
   deinit {
     if let temporary { try? temporary.spaces.removeTree(temporary.name) }
+  }
+
+  private static func hasEntries(_ log: OpenDirectory) throws(FileError) -> Bool {
+    var hasSome = false
+    try log.forEachName { hasSome = hasSome || $0.count == 16 && UInt64(String(decoding: $0, as: UTF8.self), radix: 16) != nil }
+    return hasSome
   }
 
   /// A directory that is made is open to the users for whom the one above it is.

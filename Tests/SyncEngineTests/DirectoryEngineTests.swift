@@ -167,6 +167,21 @@ import VaultCore
     #expect(code { _ = try DirectoryEngine("\(place.root)/file", space: Place.space, .new) } == .notADirectory)
   }
 
+  /// A copy of a tree may lack them.
+  @Test func emptyDirectoriesOfALogAreMadeAgain() throws {
+    let place = try Place()
+    run("chmod", "2770", place.space)
+    #expect(try place.engine().append(0, [1]) == .made)
+    run("rmdir", place.objects, place.unfinished)
+    let engine = try place.engine()
+    #expect(try engine.append(1, [2]) == .made)
+    try engine.put(ObjectName(of: [3]), [3])
+    #expect(run("stat", "-c", "%a", place.objects, place.unfinished) == ["2770", "2770"])
+    // Names of another form are no entries.
+    run("sh", "-c", "rm -r '\(place.log)'/* '\(place.unfinished)'; touch '\(place.log)/x'")
+    #expect(code { _ = try place.engine() } == .missing)
+  }
+
   @Test func aPlaceIsMadeOnceAndKept() throws {
     let place = try Place()
     _ = try place.engine().append(0, [0])
