@@ -11,6 +11,7 @@ struct SpaceStatus {
   private static let day: Int64 = 86_400
   /// In days: a certificate that ends sooner is a finding.
   private static let notice: Int64 = 30
+  private static let noRoom = "the disk has no room for the files of this device"
 
   private let session: SpaceSession
   private let now = Timestamp.now.secondsSince1970
@@ -22,6 +23,7 @@ struct SpaceStatus {
   private let certificateEnd: Int64?
   /// Entries that the engine has and this device has not read, or some of them; nil if it was not reached.
   private var behind: Int?
+  private let hasRoom: Bool
   private var unreachable: String?
   /// The device that has made the entry after which this one has stopped.
   private var next: DeviceRecord?
@@ -37,6 +39,7 @@ struct SpaceStatus {
     conflictCount = session.conflicts().count
     offered = session.offeredGroups().keys.filter { !session.state.groups.contains($0) }.sorted().map(\.name)
     settingCount = session.state.settings.isPersonal ? session.settings().count : nil
+    hasRoom = try session.hasRoom()
     certificateEnd = try Self.certificateEnd(OpenSpace.address(session.state.engine))
     do {
       let engine = try session.connect()
@@ -80,6 +83,7 @@ struct SpaceStatus {
       rows += [row("failed", failure.text), row("failure", age(of: failure.time / 1000), at: failure.time / 1000)]
       if failure.isOfSpace { rows.append(row("full", "the engine had no space left for entries")) }
     }
+    if !hasRoom { rows.append(row("room", Self.noRoom)) }
     if let settingCount { rows.append(row("settings", settingCount)) }
     if let certificateEnd { rows.append(row("certificate", rest(until: certificateEnd), at: certificateEnd)) }
     if let halt = replica.halt { rows.append(row("stopped", halt.explanation.message)) }
@@ -121,6 +125,7 @@ struct SpaceStatus {
     if let unreachable { lines.append("the engine cannot be used (\(unreachable)); nothing is lost") }
     if let failure = notes.failure { lines.append("the last pass has failed, \(age(of: failure.time / 1000)): \(failure.text)") }
     if notes.failure?.isOfSpace == true { lines.append("the engine had no space left for entries: its keeper has to make room") }
+    if !hasRoom { lines.append("\(Self.noRoom): nothing is sent or taken until there is some") }
     if let halt = replica.halt {
       let hint = changed?.isDamaged == true ? ChangedEntry.remedy : halt.explanation.hint
       lines.append(

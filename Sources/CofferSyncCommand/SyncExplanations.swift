@@ -12,6 +12,9 @@ extension SyncError: Explained {
     case .severalSpaces: .init(.severalMatch, "this vault is in several spaces", "name one: --space ID")
     case .keysMalformed:
       .init(.integrity, "the keys of this device have another form", "coffer secret history has the former ones")
+    case .otherCommand:
+      .init(
+        .inputOutput, "another coffer sync is at work in this space", "try again; it may be ended at any time, nothing is lost")
     case .stateMissing:
       .init(
         .notFound, "the files of this device are missing",
@@ -33,10 +36,11 @@ extension SyncError: Explained {
     case .severalDevices: .init(.severalMatch, "several devices have this name", "name one by its identifier")
     case .notAllowed: .init(.denied, "the role of this device does not allow it", "an owner can do it")
     case .ownDevice:
-      .init(
-        .usage, "a device neither removes itself nor changes its own role",
-        "on another device; or leave the space: coffer sync leave")
+      .init(.usage, "a device does not remove itself", "on another device; or leave the space: coffer sync leave")
     case .lastOwner: .init(.usage, "no owner would be left", "coffer sync role DEVICE owner gives the role to another one")
+    case .lastLivingOwner:
+      .init(
+        .denied, "no owner but a recovery key would be left", "coffer sync role DEVICE owner first; or all the same: --force")
     case .noAnswer: .init(.inputOutput, "the other device has not answered in 10 minutes", "begin again: coffer sync join")
     case .codeTaken: .init(.duplicate, "another device has answered under this code", "begin again: coffer sync join")
     case .exchangeRefused:

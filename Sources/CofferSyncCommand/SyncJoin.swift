@@ -41,8 +41,9 @@ struct SyncJoin: ParsableCommand {
     }
     try SyncNow.say(session.finish(), about: nil)
     for group in present.sorted() {
+      let name = group.name.escapingControls()
       Descriptor.error.note(
-        "note: the space has the group \(group), and so has this vault. To join them: coffer sync share '\(group)'\n")
+        "note: the space has the group \(name), and so has this vault. To join them: coffer sync share '\(name)'\n")
     }
   }
 

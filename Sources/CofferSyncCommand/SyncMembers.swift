@@ -135,13 +135,17 @@ struct SyncAdd: ParsableCommand {
 
 struct SyncRole: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "role", abstract: "Give a device another role: owner, member or reader.")
+    commandName: "role", abstract: "Give a device another role: owner, member or reader.",
+    discussion: "One owner stays: nobody could change the members of the space otherwise.")
 
   @Argument(help: ArgumentHelp("Its name or its identifier.", valueName: "device"))
   var device: String
 
   @Argument(help: ArgumentHelp("owner, member or reader.", valueName: "role"))
   var role: Role
+
+  @Flag(help: "Also if no owner but a recovery key would be left.")
+  var force = false
 
   @OptionGroup var space: SpaceOptions
 
@@ -150,6 +154,12 @@ struct SyncRole: ParsableCommand {
     _ = try session.finish()
     let records = try session.devices(device)
     guard let record = records.first, records.count == 1 else { throw SyncError(.severalDevices, device) }
+    guard record.role != role else { return Descriptor.error.note("note: it has this role already\n") }
+    let isOwn = record.id == session.state.replica.id
+    // Without any other owner the log refuses it, also with --force.
+    guard !isOwn || force || session.canGiveRole || session.refusal([record.id]).code == .lastOwner else {
+      throw SyncError(.lastLivingOwner)
+    }
     try session.setRole(record.id, role)
     _ = try session.finish()
     guard session.state.replica.membership[record.id]?.role == role else { throw session.refusal([record.id]) }
@@ -179,7 +189,7 @@ struct SyncRemove: ParsableCommand {
     let read = session.offeredGroups()
     try session.remove(ids, erase: erase)
     _ = try session.finish()
-    guard ids.allSatisfy({ session.state.replica.membership[$0] == nil }) else { throw session.refusal(ids) }
+    guard ids.allSatisfy({ session.state.replica.membership[$0] == nil }) else { throw session.refusal(ids, isRemoval: true) }
     let groups = read.sorted { $0.key < $1.key }.map { "\($0.key) (\(counted($0.value, "item")))" }
     if !groups.isEmpty {
       Descriptor.error.note("It could read: \(groups.joined(separator: ", ")). Give these secrets new values at their sources.\n")

@@ -53,6 +53,9 @@ struct SyncNow: ParsableCommand {
     if report.wasPutBack {
       notes.append("this vault was restored from a backup, or repaired; items that were deleted since then are there again")
     }
+    if report.wasPlanLost {
+      notes.append("a file of this device was damaged; items that were deleted since the last pass may be there again")
+    }
     if report.restored > 0 {
       notes.append("the engine had lost entries; appended again: \(report.restored)")
     }

@@ -57,7 +57,7 @@ struct NewDeviceOptions: ParsableArguments {
 
   private func checked(_ name: String, _ option: String) throws -> String {
     guard (1...DeviceRecord.maximumNameByteCount).contains(name.utf8.count),
-      !name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+      !name.unicodeScalars.contains(where: \.isControl)
     else { throw Failure.usage("\(option): a name has 1 to 255 bytes and no control character") }
     return name
   }
@@ -122,7 +122,7 @@ struct SyncShare: ParsableCommand {
     guard !session.state.groups.contains(group) else { return Descriptor.error.note("note: it is shared already\n") }
     try session.share(group, others: others)
     if try !keychain.contains(group), session.offeredGroups()[group] == nil {
-      Descriptor.error.note("note: this vault has no group \(group.name) yet\n")
+      Descriptor.error.note("note: this vault has no group \(group.name.escapingControls()) yet\n")
     }
     try SyncNow.say(session.finish(), about: nil)
   }

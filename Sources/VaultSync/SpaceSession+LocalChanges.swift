@@ -14,6 +14,9 @@ extension SpaceSession {
     var held = 0
     /// The vault is older than the files: it was restored from a backup.
     var isPutBack = false
+    /// What this device was about to write before a crash is not known: nobody knows which changes are those of a person, as after a
+    /// restore.
+    var isPlanLost = false
     /// Items of such a vault that the space knows in another state.
     var outdated: Set<Identifier> = []
     /// Items that the vault does not give to this program now, or that have to be compared with a value that the engine does not give
@@ -30,10 +33,11 @@ extension SpaceSession {
 
   /// - Parameter objects: Large values of the engine, to compare them. One that the engine has lost counts as another value.
   func collect(_ objects: ObjectSource) throws -> Collected {
-    try finishPlan()
+    let isPlanLost = try !finishPlan()
     let place = try PlaceItem(of: keys.space, in: keychain)
     var found = Collected(items: try SharedItems(of: state.groups, in: keychain))
-    found.isPutBack = state.stamp.count > 0 && (place?.stamp.isBefore(state.stamp) ?? true)
+    found.isPlanLost = isPlanLost
+    found.isPutBack = isPlanLost || state.stamp.count > 0 && (place?.stamp.isBefore(state.stamp) ?? true)
     for (tag, entry) in found.items.entries {
       do {
         try collect(entry, tag, after: place, &found, objects)
@@ -195,8 +199,15 @@ extension SpaceSession {
   }
 
   /// After a crash: writes that were planned and made are those of this device, and not of a person.
-  private func finishPlan() throws {
-    guard let plan = try files.plan() else { return }
+  /// - Returns: False if the plan is damaged. It stays until the end of the pass.
+  private func finishPlan() throws -> Bool {
+    let plan: Plan
+    do {
+      guard let noted = try files.plan() else { return true }
+      plan = noted
+    } catch let error as SyncError where error.code == .stateMalformed {
+      return false
+    }
     let items = try SharedItems(of: state.groups, in: keychain)
     for step in plan.steps {
       guard let row = step.row else {
@@ -218,6 +229,7 @@ extension SpaceSession {
     }
     try save()
     try files.removePlan()
+    return true
   }
 
   /// - Returns: nil for an item that the vault does not give now: the next look at it compares the value.

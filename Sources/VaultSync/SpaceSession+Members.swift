@@ -26,6 +26,12 @@ extension SpaceSession {
     return others.isEmpty || others.contains { $0.role == .owner } || state.replica.membership[keys.identity.id]?.role != .owner
   }
 
+  /// Whether an owner would be left that is a machine, and no recovery key, if this device had another role. True if it is none.
+  package var canGiveRole: Bool {
+    let others = state.replica.membership.devices.values.filter { $0.id != keys.identity.id }
+    return others.contains { $0.role == .owner && !$0.isRecovery } || state.replica.membership[keys.identity.id]?.role != .owner
+  }
+
   /// The devices of a name, of the beginning of an identifier with at least 8 digits, or of a person.
   /// - Throws: `noDevice`; `severalDevices` if the name is that of several devices, or of a device and a person.
   package func devices(_ name: String) throws -> [DeviceRecord] {
@@ -46,9 +52,11 @@ extension SpaceSession {
   }
 
   /// Why a change of the members is not in the log.
-  /// - Parameter ids: The devices that it was about.
-  package func refusal(_ ids: [Identifier]) -> SyncError {
-    if ids.contains(state.replica.id) { return SyncError(.ownDevice) }
+  /// - Parameters:
+  ///   - ids: The devices that it was about.
+  ///   - isRemoval: Whether they were to be removed.
+  package func refusal(_ ids: [Identifier], isRemoval: Bool = false) -> SyncError {
+    if isRemoval, ids.contains(state.replica.id) { return SyncError(.ownDevice) }
     let membership = state.replica.membership
     let isOwner = membership[state.replica.id]?.role == .owner
     let hasOwner = membership.devices.values.contains { $0.role == .owner && !ids.contains($0.id) }
@@ -89,14 +97,16 @@ extension SpaceSession {
       } catch let error as KeychainError where error.code == .notFound {}
     }
     for group in state.groups.subtracting(items.missingGroups) { _ = try keychain.purgeExpired(in: group, removedItems: true) }
-    try forget()
+    // The keys first: a kill before that leaves the rest to the next pass.
+    try keys.remove(from: keychain)
+    try files.remove()
     return (known.count - kept.count, kept.count)
   }
 
-  /// Removes the keys from the vault, and the files.
+  /// Removes the files, and the keys from the vault. The keys go last: without them no command finds files that a kill has left.
   /// - Throws: as `Keychain.removeForGood`; errors of the files.
   package func forget() throws {
-    try keys.remove(from: keychain)
     try files.remove()
+    try keys.remove(from: keychain)
   }
 }

@@ -7,7 +7,7 @@ extension SpaceSession {
   /// Takes the changes of these items.
   /// - Returns: nil if all items have to be listed: it is the first pass, or one of them has gone or is damaged.
   func collect(_ changes: VaultChanges, _ objects: ObjectSource) throws -> Collected? {
-    guard case .items(let references) = changes, var known = seen, try files.plan() == nil else { return nil }
+    guard case .items(let references) = changes, var known = seen, try !files.hasPlan() else { return nil }
     var found = Collected(items: SharedItems())
     for reference in references where state.groups.contains(reference.group) {
       do {

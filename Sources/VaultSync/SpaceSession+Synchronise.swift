@@ -22,6 +22,8 @@ package struct SyncReport {
   package var damage: (any Error)?
   /// The vault was restored from a backup.
   package var wasPutBack = false
+  /// The plan of a pass that was interrupted was damaged: changes of this vault are kept as after a restore.
+  package var wasPlanLost = false
   /// The entries that the engine had lost, and has again.
   package var restored = 0
   /// The outcome of a look at all that the engine has.
@@ -66,7 +68,8 @@ extension SpaceSession {
     // After an error all are listed.
     seen = nil
     var report = SyncReport(
-      changed: found.changed, deleted: found.deleted, held: found.held, damage: found.items.damage, wasPutBack: found.isPutBack)
+      changed: found.changed, deleted: found.deleted, held: found.held, damage: found.items.damage,
+      wasPutBack: found.isPutBack && !found.isPlanLost, wasPlanLost: found.isPlanLost)
     report.unread = found.unread.map { (found.items.entries[$0]?.item.shownName ?? "", $1) }.sorted { $0.name < $1.name }
     let now = clock()
     // Also if the clock was ahead at the last entry.

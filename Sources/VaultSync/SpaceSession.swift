@@ -47,7 +47,7 @@ package final class SpaceSession {
   package func rest() { files.rest() }
 
   /// Goes on with the state that other processes have left.
-  /// - Throws: `busy`, `stateMissing`; `StoredReplicaError`; errors of the files.
+  /// - Throws: `otherCommand`, `stateMissing`; `StoredReplicaError`; errors of the files.
   package func resume() throws {
     guard try !files.resume() else { return }
     state = try files.load(values)
@@ -58,6 +58,10 @@ package final class SpaceSession {
   /// Whether no other process has written the state since this session has read or written it.
   /// - Throws: errors of the files.
   package func isCurrent() throws -> Bool { try files.isCurrent() }
+
+  /// Whether the disk has room for the files of this device.
+  /// - Throws: errors of the files.
+  package func hasRoom() throws -> Bool { try files.hasRoom() }
 
   private func noteSaved() {
     saved = (Set(state.replica.pending.map(\.operation.dot)), state.replica.drafts.count, state.notes)

@@ -1,5 +1,6 @@
 import CofferFiles
 package import CofferSync
+import Glibc
 import SecretMemory
 import VaultCore
 
@@ -27,24 +28,33 @@ package final class StateFiles {
   ///   - keys: The keys of the device.
   ///   - state: The state directory of the user.
   ///   - isMade: Whether directories that are missing are made.
-  /// - Throws: `stateMissing`; `busy`, if another process has the lock for 10 s; errors of the system.
+  /// - Throws: `stateMissing`; `otherCommand`, if another process has the lock for 10 s; errors of the system.
   package init(_ keys: DeviceKeys, in state: String, isMade: Bool = false) throws {
     self.keys = keys
     let path = Path.join(Path.join(state, "sync"), keys.space.description)
     guard let directory = try OpenDirectory.root(path, isMade: isMade) else { throw SyncError(.stateMissing, path) }
     self.directory = directory
-    lock = try DirectoryLock(of: directory)
+    lock = try Self.lock(directory)
     log = try directory.makeDirectory(FileName(constant: "log"))
     objects = try directory.makeDirectory(FileName(constant: "objects"))
+  }
+
+  private static func lock(_ directory: OpenDirectory) throws -> DirectoryLock {
+    do {
+      return try DirectoryLock(of: directory)
+    } catch {
+      guard error.code == .busy else { throw error }
+      throw SyncError(.otherCommand, directory.path)
+    }
   }
 
   /// Leaves the files to other processes.
   func rest() { lock = nil }
 
   /// - Returns: Whether the state is as this process has left it.
-  /// - Throws: `busy`; `stateMissing`, if another process has removed the files; errors of the system.
+  /// - Throws: `otherCommand`; `stateMissing`, if another process has removed the files; errors of the system.
   func resume() throws -> Bool {
-    if lock == nil { lock = try DirectoryLock(of: directory) }
+    if lock == nil { lock = try Self.lock(directory) }
     guard try directory.status(Self.stateName) != nil else { throw SyncError(.stateMissing, directory.path) }
     return try isCurrent()
   }
@@ -52,6 +62,13 @@ package final class StateFiles {
   /// Whether the state is as this process has read or written it last.
   /// - Throws: errors of the system.
   func isCurrent() throws -> Bool { try directory.status(Self.stateName) == seen }
+
+  /// Whether the disk has room for the state, which is replaced as a whole. True if it does not say.
+  package func hasRoom() throws -> Bool {
+    var disk = statvfs()
+    guard unsafe fstatvfs(directory.number, &disk) == 0 else { throw FileError(errno: errno, directory.path) }
+    return disk.f_blocks == 0 || UInt64(disk.f_bavail) * UInt64(disk.f_frsize) >= UInt64(seen?.size ?? 0)
+  }
 
   /// Removes the files of this device.
   package func remove() throws {
@@ -245,7 +262,9 @@ package final class StateFiles {
     }
   }
 
+  func hasPlan() throws -> Bool { try directory.status(Self.planName) != nil }
+
   func removePlan() throws {
-    if try directory.status(Self.planName) != nil { try directory.remove(Self.planName) }
+    if try hasPlan() { try directory.remove(Self.planName) }
   }
 }

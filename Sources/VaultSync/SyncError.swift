@@ -7,6 +7,8 @@ package struct SyncError: Error, Equatable, Sendable {
     case severalSpaces
     /// The item with the keys of this device has another length.
     case keysMalformed
+    /// Another command has the files of this device, and keeps them.
+    case otherCommand
     /// The files of this device in the state directory are missing.
     case stateMissing
     /// They do not open under the key in the vault, or have another form.
@@ -30,6 +32,8 @@ package struct SyncError: Error, Equatable, Sendable {
     case ownDevice
     /// The space has no other owner.
     case lastOwner
+    /// It has none but its recovery keys.
+    case lastLivingOwner
     /// The device that is asked for has not answered in time.
     case noAnswer
     /// Another device has already answered under this code.

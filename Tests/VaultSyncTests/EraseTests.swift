@@ -1,4 +1,5 @@
 import CofferTesting
+import Foundation
 import SecretMemory
 import Testing
 import VaultCore
@@ -50,6 +51,19 @@ import VaultCore
     try Self.remove(two, by: one, erase: false)
     #expect(throws: Halt.removed) { try two.synchronise() }
     #expect(try two.values().count == 4 && DeviceKeys.spaces(in: two.person).count == 1)
+  }
+
+  /// The keys lead to the files: they go last.
+  @Test func aKillWhileItLeavesKeepsNoFiles() throws {
+    let (one, _) = try Self.pair()
+    do {
+      let session = try one.session()
+      one.crash.callsUntilCrash = 0
+      #expect(throws: CrashPoint.Crash.self) { try session.forget() }
+      one.crash.callsUntilCrash = nil
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: one.directory.appending(path: "sync").path).isEmpty)
+    #expect(throws: SyncError(.stateMissing)) { try one.session() }
   }
 
   /// It goes on with the next pass.

@@ -153,4 +153,33 @@ import VaultCore
     #expect(try machines[0].entry("bob", in: other) != nil)
     #expect(try machines[1].session().offeredGroups()[other] == 1)
   }
+
+  /// It crashed while it wrote, and then its disk has damaged the plan: what it wrote is no change of a person, and what a person has
+  /// changed is kept.
+  @Test(arguments: [nil, "third"]) func aDamagedPlanLosesNothing(change: String?) throws {
+    let machines = try SynchroniseTests.machines(2)
+    try machines[0].set("old", "first")
+    try SynchroniseTests.settle(machines)
+    try machines[0].set("old", "second")
+    try machines[0].synchronise()
+    let space = try #require(DeviceKeys.spaces(in: machines[1].person).first)
+    let plan = machines[1].directory.appending(path: "sync/\(space)/plan")
+    var calls = 0
+    while try machines[1].values() != ["old": "second "] {
+      machines[1].crash.callsUntilCrash = calls
+      _ = try? machines[1].synchronise()
+      calls += 1
+    }
+    machines[1].crash.callsUntilCrash = nil
+    #expect(FileManager.default.fileExists(atPath: plan.path))
+    try Data().write(to: plan)
+    if let change { try machines[1].set("old", change) }
+    let report = try machines[1].synchronise()
+    #expect(report.wasPlanLost && !report.wasPutBack && report.changed == (change == nil ? 0 : 1))
+    #expect(try !machines[1].synchronise().wasPlanLost && !FileManager.default.fileExists(atPath: plan.path))
+    try SynchroniseTests.settle(machines)
+    #expect(try machines[0].values() == machines[1].values())
+    #expect(try machines[0].session().conflicts().count == (change == nil ? 0 : 1))
+    for machine in machines { #expect(try machine.versions("old").isSuperset(of: ["second", change ?? "second"])) }
+  }
 }
