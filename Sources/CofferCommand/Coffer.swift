@@ -69,6 +69,7 @@ extension Coffer {
 
   private static func work(_ words: [String]) throws {
     if words.first == "sync" { try SyncNoun.become(Array(words.dropFirst())) }
+    if words.count > 2, words.starts(with: ["help", "sync"]) { try SyncNoun.become(["help"] + words.dropFirst(2)) }
     try CommandWords.check(words[...])
     var isParsed = false
     do {

@@ -14,6 +14,7 @@ struct SyncProgram: ParsableCommand {
       SyncInit.self, SyncJoin.self, SyncAdd.self, SyncShare.self, SyncUnshare.self, SyncNow.self, SyncWatch.self,
       SyncStatus.self, SyncCheck.self, SyncConflicts.self, SyncMembers.self, SyncRole.self, SyncRemove.self, SyncRecoveryKey.self,
       SyncAcceptDeletions.self, SyncAcceptHistory.self, SyncSettings.self, SyncLeave.self, SyncServe.self, SyncFindings.self,
+      SyncOffers.self,
     ])
 
   func run() throws { throw Failure.usage("sync: a verb is missing", hint: "coffer sync --help") }

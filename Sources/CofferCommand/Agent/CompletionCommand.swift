@@ -30,8 +30,10 @@ struct CompletionCommand: ParsableCommand {
     let lines = script.split(separator: "\n", omittingEmptySubsequences: false)
     let text = lines.map { isRefused($0) ? String($0).replacing(" 'version' ", with: " ") : String($0) }.joined(separator: "\n")
     switch shell {
-    case .bash: try Descriptor.output.write(OtherNames.completed(BashCompletion.completed(text)) + "\n")
-    case .zsh: try Descriptor.output.write(OtherNames.completed(text) + "\n")
+    case .bash:
+      try Descriptor.output.write(
+        OtherNames.completed(BashCompletion.completed(SyncWords.completed(text, index: "COMP_CWORD"))) + "\n")
+    case .zsh: try Descriptor.output.write(OtherNames.completed(SyncWords.completed(text, index: "current_word_index")) + "\n")
     case .fish: try Descriptor.output.write(OtherNames.completedForFish(text) + "\n")
     }
   }
@@ -86,6 +88,17 @@ private enum OtherNames {
         lines.insert(contentsOf: ["\(function)_\(other)() {", "    \(function)_\(name) \"$@\"", "}", ""], at: start)
       }
     }
+  }
+}
+
+/// The words behind `coffer sync`. Options are among them, which the scripts would not ask for.
+private enum SyncWords {
+  /// - Parameter index: The variable with the number of the word that is completed.
+  static func completed(_ script: String, index: String) -> String {
+    let custom = #"__coffer_custom_complete ---completion sync -- positional@0 "${\#(index)}""#
+    let call = custom + #" "$(__coffer_cursor_index_in_current_word)""#
+    let body = index == "COMP_CWORD" ? #"__coffer_add_completions -W "$(\#(call))""# : call
+    return script.replacing("\n_coffer_sync() {\n", with: "\n_coffer_sync() {\n    \(body)\n    return\n")
   }
 }
 

@@ -63,6 +63,15 @@ enum OfferedNames {
     return try DefaultsProgram.domains()
   }
 
+  /// Verbs, options and roles behind `coffer sync`: its own program knows them.
+  static let syncWords: CompletionKind = .custom { words, index, prefix in
+    let words = words.prefix(index).dropFirst(2) + [prefix]
+    guard let outcome = try? ProgramOutput.of(SyncNoun.program(), ["offers", "--"] + words), outcome.status == 0 else {
+      return []
+    }
+    return String(decoding: outcome.output, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
   private static func offer(_ names: @escaping @Sendable ([String]) throws -> [String]) -> CompletionKind {
     .custom { words, _, prefix in plain((try? names(words)) ?? [], prefix) }
   }

@@ -10,16 +10,10 @@ struct SyncNoun: ParsableCommand {
     commandName: "sync", abstract: "Have the same secrets on several machines, or in a team.",
     discussion: "coffer sync --help prints the verbs.")
 
-  /// In the order of a space's life.
-  static let verbs = [
-    "init", "join", "add", "share", "unshare", "now", "watch", "status", "check", "conflicts", "members", "role", "remove",
-    "recovery-key", "accept-deletions", "accept-history", "leave",
-  ]
-
-  @Argument(help: "The verb and its arguments.", completion: .list(SyncNoun.verbs))
+  @Argument(help: "The verb and its arguments.", completion: OfferedNames.syncWords)
   var verb: String
 
-  @Argument(parsing: .captureForPassthrough, help: "The arguments of the verb.")
+  @Argument(parsing: .captureForPassthrough, help: "The arguments of the verb.", completion: OfferedNames.syncWords)
   var arguments: [String] = []
 
   func run() throws { try Self.become([verb] + arguments) }
