@@ -136,7 +136,7 @@ struct SyncAdd: ParsableCommand {
 struct SyncRole: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "role", abstract: "Give a device another role: owner, member or reader.",
-    discussion: "One owner stays: nobody could change the members of the space otherwise.")
+    discussion: "One owner stays, because no other role can change the members of the space.")
 
   @Argument(help: ArgumentHelp("Its name or its identifier.", valueName: "device"))
   var device: String

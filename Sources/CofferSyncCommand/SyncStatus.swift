@@ -111,7 +111,7 @@ struct SyncCheck: ParsableCommand {
 
   private static let wordCount = 6
 
-  /// Of 7,776 each.
+  /// Each is one of 7,776.
   private static func words(_ chain: Digest) -> [String] {
     (0..<wordCount).map { index in
       let number = chain.bytes[4 * index..<4 * index + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }

@@ -8,7 +8,7 @@ struct FramePipes {
   private static let patience = 60_000
   /// A frame that is slower, after the time for one piece, ends the connection: one that drips would keep this device from its files.
   private static let bytesPerMillisecond = 2
-  /// Of a pipe that takes any bytes: it takes as many at once.
+  /// A pipe that takes any bytes takes as many at once.
   private static let pieceByteCount = 4096
 
   let input: Int32

@@ -14,8 +14,8 @@ extension SpaceSession {
     var held = 0
     /// The vault is older than the files: it was restored from a backup.
     var isPutBack = false
-    /// What this device was about to write before a crash is not known: nobody knows which changes are those of a person, as after a
-    /// restore.
+    /// The note of what this device was about to write before a crash is damaged: as after a restore it is not known which changes are
+    /// those of a person.
     var isPlanLost = false
     /// Items of such a vault that the space knows in another state.
     var outdated: Set<Identifier> = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncEngines
 
-/// What a program writes to standard error is read, whatever it is.
+/// The standard error of a program is read, whatever it writes.
 @Suite struct ErrorLinesTests {
   private final class Told: Sendable { let lines = Mutex<[String]>([]) }
 
