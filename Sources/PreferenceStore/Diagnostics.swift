@@ -54,7 +54,7 @@ enum Diagnostics {
 
   /// Logs only errors that are not retried; the store reports the others itself.
   static func notSaved(_ error: PreferenceError, _ domain: DomainName) {
-    guard [.keyTooLong, .valueTooLarge, .valueTooDeep, .domainTooLarge, .looksLikeSecret].contains(error.code) else { return }
+    guard error.code.isLimit || error.code == .looksLikeSecret else { return }
     log("a value for \(domain.name) was refused: \(error.code.name), \(error.detail)")
   }
 

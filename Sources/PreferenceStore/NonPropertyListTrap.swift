@@ -10,3 +10,8 @@ func orTrap<Value>(_ body: () throws(PreferenceError) -> Value) -> Value {
     fatalError("*** Terminating app due to uncaught exception 'NSInvalidArgumentException', reason: '\(reason)'")
   }
 }
+
+extension PreferenceError.Code {
+  /// Whether the value, or its key, is beyond a limit: `set` logs that.
+  var isLimit: Bool { [.keyTooLong, .valueTooLarge, .valueTooDeep, .domainTooLarge].contains(self) }
+}

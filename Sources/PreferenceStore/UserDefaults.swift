@@ -135,11 +135,17 @@ open class UserDefaults: NSObject, @unchecked Sendable {
   // MARK: Writing. Only the user's own values of the domain change. Setting nil removes the value, so that the next place of the
   // search list is read. All of these call `set(_:forKey:)` for an object, or `removeObject(forKey:)`, of a subclass.
 
+  /// A value beyond a limit is not stored, and logged.
   /// - Precondition: A property list value, an `NSNumber`, `NSString`, …, or a URL. For other values the process ends, with
   ///   Apple's text; `store(_:forKey:)` throws instead.
   open func set(_ value: Any?, forKey defaultName: String) {
     guard let value else { return removeObject(forKey: defaultName) }
-    write(orTrap { () throws(PreferenceError) in try PropertyListValue(storing: value, forKey: defaultName) }, defaultName)
+    do throws(PreferenceError) {
+      write(try PropertyListValue(storing: value, forKey: defaultName), defaultName)
+    } catch {
+      guard error.code.isLimit else { return orTrap { () throws(PreferenceError) in throw error } }
+      Diagnostics.notSaved(error, application.name)
+    }
   }
 
   /// Stores an integer.

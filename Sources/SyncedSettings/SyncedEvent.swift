@@ -13,7 +13,7 @@ package enum SyncedReason: Int64, Sendable {
 
   private static let byWeight: [SyncedReason] = [.accountChange, .initialSync, .serverChange, .quotaViolation]
 
-  /// The one reason that is told for several; nil if there is none.
+  /// The one reason that is told for several, of which all or none are `quotaViolation`; nil if there is none.
   /// - Parameter reasons: The reasons of several events.
   package static func weightiest(of reasons: [SyncedReason]) -> SyncedReason? { byWeight.first { reasons.contains($0) } }
 }
@@ -32,6 +32,9 @@ package struct SyncedEvent: Sendable, Equatable {
     self.reason = reason
     self.keys = keys
   }
+
+  /// Whether values of this device were refused. Such an event is never merged with another one: a program has to learn of it.
+  package var isRefusal: Bool { reason == .quotaViolation }
 
   /// Both events as one, with the number of the later one, the weightier reason, and for each key the value before the earlier one.
   func merged(with later: SyncedEvent) -> SyncedEvent {

@@ -89,15 +89,19 @@ struct SyncedState {
     var all = known + [new]
     var byteCount = all.reduce(0) { $0 + $1.byteCount }
     var edits: [(key: String, value: PropertyListValue?)] = []
-    while all.count > SyncedProjection.eventCount || all.count > 2 && byteCount > SyncedProjection.eventByteCount {
-      var both = all[0].merged(with: all[1])
+    while all.count > SyncedProjection.eventCount || byteCount > SyncedProjection.eventByteCount {
+      // Two of three events are of one kind. The new one stays as it is.
+      let pairs = [(0, 1), (0, 2), (1, 2)].filter { $1 < all.count - 1 }
+      guard let (first, second) = pairs.first(where: { all[$0].isRefusal == all[$1].isRefusal }) else { break }
+      var both = all[first].merged(with: all[second])
       if both.keys.count > SyncedProjection.mergedKeyCount { both = both.keeping { record($0) != nil } }
-      byteCount += both.byteCount - all[0].byteCount - all[1].byteCount
-      edits.append((StateKey.event(all[0].sequence), nil))
-      all[0...1] = [both]
+      byteCount += both.byteCount - all[first].byteCount - all[second].byteCount
+      edits.append((StateKey.event(all[first].sequence), nil))
+      all[second] = both
+      all.remove(at: first)
     }
-    // The first one, if others were merged into it.
-    for event in [all[0], new] { edits.append((StateKey.event(event.sequence), event.value)) }
+    // Others were merged into the first ones at most.
+    for event in all.prefix(2) + [new] { edits.append((StateKey.event(event.sequence), event.value)) }
     return edits
   }
 }

@@ -46,12 +46,28 @@ import Waiting
 
   @Test func theWeightiestReasonIsTold() {
     func event(_ reason: SyncedReason) -> SyncedEvent { SyncedEvent(sequence: 1, reason: reason, keys: .init()) }
-    let order: [SyncedReason] = [.accountChange, .initialSync, .serverChange, .quotaViolation]
+    let order: [SyncedReason] = [.accountChange, .initialSync, .serverChange]
     for (index, first) in order.enumerated() {
       for second in order[index...] {
         #expect(event(first).merged(with: event(second)).reason == first)
         #expect(event(second).merged(with: event(first)).reason == first)
       }
+    }
+  }
+
+  /// A program that did not run for long learns of them too.
+  @Test func eventsOfRefusedValuesStayApart() throws {
+    let projection = try bench.projection()
+    for number in 0..<300 {
+      let reason: SyncedReason = number % 100 == 50 ? .quotaViolation : .serverChange
+      try projection.receive([SyncedChange("k\(number)", .integer(1))], reason)
+    }
+    let events = projection.store.events(after: 0)
+    #expect(events.count == SyncedProjection.eventCount && events.map(\.sequence) == events.map(\.sequence).sorted())
+    for (isRefusal, count) in [(true, 3), (false, 297)] {
+      let kind = events.filter { $0.isRefusal == isRefusal }
+      let numbers = projection.store.changedKeys(in: kind).compactMap { Int($0.dropFirst()) }
+      #expect(numbers.count == count && numbers.allSatisfy { ($0 % 100 == 50) == isRefusal })
     }
   }
 

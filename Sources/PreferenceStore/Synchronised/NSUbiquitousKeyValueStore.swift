@@ -11,10 +11,11 @@ internal import SyncedSettings
 /// list.
 ///
 /// A key has at most 64 bytes in UTF-8, a value 1 MiB, and a store 1,024 keys and 1 MiB of keys and values. Beyond a limit nothing
-/// changes, and `didChangeExternallyNotification` is posted for the key, with the reason
-/// `NSUbiquitousKeyValueStoreQuotaViolationChange`.
+/// changes, nor for a value with more than 512 levels of arrays and dictionaries, and `didChangeExternallyNotification` is posted for
+/// the key, with the reason `NSUbiquitousKeyValueStoreQuotaViolationChange`.
 ///
-/// Thread-safe. Observers run outside of all locks and may change settings.
+/// Thread-safe. Notifications are posted on a queue of the store, one after the other and outside of all locks: observers may change
+/// settings, and no function of this class waits for them.
 open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   private let domain: any WritableDomain
   private let name: DomainName
@@ -90,7 +91,7 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
     do throws(PreferenceError) {
       write(try PropertyListValue(storing: anObject, forKey: aKey), aKey)
     } catch {
-      guard error.code == .valueTooLarge else { return orTrap { () throws(PreferenceError) in throw error } }
+      guard error.code.isLimit else { return orTrap { () throws(PreferenceError) in throw error } }
       refuse(error, aKey)
     }
   }
@@ -124,8 +125,7 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   /// - Parameter error: The reason why the value is not in the files.
   private func refuse(_ error: PreferenceError, _ key: String) {
     Diagnostics.notSaved(error, name)
-    guard [.keyTooLong, .valueTooLarge, .domainTooLarge].contains(error.code) else { return }
-    post(NSUbiquitousKeyValueStoreQuotaViolationChange, [key])
+    if error.code.isLimit { delivery?.refuse(key) }
   }
 
   // MARK: Synchronising

@@ -22,9 +22,9 @@ extension NSUbiquitousKeyValueStore {
   /// Posted after another device has changed values, or a value was refused. The object is the store; the user info has the reason
   /// under `NSUbiquitousKeyValueStoreChangeReasonKey` and the keys under `NSUbiquitousKeyValueStoreChangedKeysKey`.
   ///
-  /// Changes on this machine post nothing, whichever process makes them. Notifications begin with the first `synchronize()`: it posts
-  /// one for all that came since a program of the app has seen the last one. They are posted outside of all locks, on the thread that
-  /// calls `synchronize()` or sets the value, else on a thread of the store.
+  /// Changes on this machine post nothing, whichever process makes them. Notifications begin with the first `synchronize()`: one is for
+  /// all that came since a program of the app has seen the last one, and a second one for values of this device that the log has refused
+  /// meanwhile. They are posted outside of all locks on a queue of the store, one after the other.
   public static let didChangeExternallyNotification = Notification.Name(
     "NSUbiquitousKeyValueStoreDidChangeExternallyNotification")
 }
