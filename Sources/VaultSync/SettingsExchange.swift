@@ -85,8 +85,10 @@ package struct SettingsExchange {
     for store in stores {
       do {
         try body(&self, store)
-      } catch let error as PreferenceError {
+      } catch let error as PreferenceError where !report.failed.contains(where: { $0.name == name(of: store) }) {
+        // Told once, though it is looked at before and after the log is read.
         report.failed.append((name(of: store), store.store.named(error)))
+      } catch is PreferenceError {
       }
     }
   }
@@ -202,7 +204,11 @@ package struct SettingsExchange {
   /// The first meeting of a store with this log: the log's value wins, the other one is kept as refused, and keys that only this machine has
   /// are sent. After another space it is the same, and nothing goes.
   private mutating func meet(_ store: SyncedProjection) throws {
-    let isOther = store.delivered != nil
+    let reason: SyncedReason =
+      // After damage to a journal a store meets its own log again.
+      if session.state.settings.met.contains(name(of: store)), store.delivered != nil { .serverChange } else {
+        store.delivered == nil ? .initialSync : .accountChange
+      }
     let pending = try store.pending()
     // Removals of keys of another log say nothing about this one.
     for item in pending where item.value == nil { try store.sent(item.key, hash: [], dot: [], entry: 0) }
@@ -214,7 +220,7 @@ package struct SettingsExchange {
       report.refused += 1
       return SyncedChange(change.key, change.value, dot: change.dot, entry: change.entry, refusing: own)
     }
-    try deliver(changes, isOther ? .accountChange : .initialSync, to: store)
+    try deliver(changes, reason, to: store)
     let shared = Set(session.settings(of: name(of: store)).map { Array($0.name.key.utf8) })
     let own = try store.store.values.completeValues().unsorted.filter { !shared.contains(Array($0.key.utf8)) }
     try send(own.filter { SyncedStore.isShared($0.key) }.map { ($0.key, $0.value, nil) }, of: store)

@@ -78,6 +78,7 @@ import VaultCore
     // The program of the settings finds the damage first, and writes.
     if isPutAside { try Self.set(.integer(4), "c", on: machines[0]) }
     #expect(try Self.pass(machines[0]).sent == (isPutAside ? 1 : 0))
+    #expect(try !Self.reasons(machines[0]).contains(.accountChange), "it is the same log")
     try Self.pass(machines[1])
     let expected = ["a": "integer(2)", "b": "integer(3)"].merging(isPutAside ? ["c": "integer(4)"] : [:]) { $1 }
     for machine in machines { #expect(try Self.values(machine) == expected) }
