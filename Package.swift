@@ -196,7 +196,7 @@ let package = Package(
       name: "coffer-sync",
       dependencies: [
         "VaultSync", "SyncedSettings", "CofferPreferences", "CofferPropertyLists", "EtcdEngine", "SyncEngines", "CofferSync",
-        "Explanations", "CofferConsole", "Coffer", "CofferFiles",
+        "Explanations", "CofferConsole", "Coffer", "CofferFiles", "CofferApps", "DefaultsCommand",
         "CofferStorage", "AppContainers", "VaultCore", "SecretMemory", "CLinux",
         "CWords", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], path: "Sources/CofferSyncCommand"),

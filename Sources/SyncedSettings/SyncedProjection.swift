@@ -172,6 +172,12 @@ package final class SyncedProjection: Sendable {
     return refused
   }
 
+  /// Removes the values that the log has refused.
+  /// - Throws: An error of the system.
+  package func forgetRefused() throws(PreferenceError) {
+    try store.state.apply(refused.keys.map { (StateKey.refused.key($0), nil) })
+  }
+
   // MARK: From the log
 
   /// Writes the log's values into the store, and tells the app of those that are new to it. Values that the store has already cost

@@ -45,6 +45,16 @@ extension SpaceSession {
     try change { $0.settings.allowed.insert(store) }
   }
 
+  /// Ends what `allow` has begun: nothing more is sent or received, and values stay where they are.
+  /// - Returns: Whether the store was allowed.
+  /// - Throws: `notPersonal`; errors of the files.
+  package func disallow(_ store: String) throws -> Bool {
+    try requirePersonal()
+    guard state.settings.allowed.contains(store) else { return false }
+    try change { $0.settings.allowed.remove(store) }
+    return true
+  }
+
   /// Notes that a store of this machine has met the log.
   /// - Throws: errors of the files.
   package func noteMeeting(of store: String) throws {
