@@ -6,7 +6,7 @@ import Glibc
 ///
 /// A thread reads all of it, so that ssh never waits.
 final class ErrorLines {
-  /// In bytes, of one connection: a machine that writes without an end fills no journal. The rest is read, and told to nobody.
+  /// In bytes, of one connection: a machine that writes without an end fills no journal. The thread drops the rest.
   private static let limit = 1 << 16
   private static let lineByteCount = 4096
 

@@ -154,8 +154,8 @@ import VaultCore
     #expect(try machines[1].session().offeredGroups()[other] == 1)
   }
 
-  /// It crashed while it wrote, and then its disk has damaged the plan: what it wrote is no change of a person, and what a person has
-  /// changed is kept.
+  /// It crashed while it wrote, and then its disk has damaged the plan: the values that it wrote are no changes of a person, and changes of
+  /// a person are kept.
   @Test(arguments: [nil, "third"]) func aDamagedPlanLosesNothing(change: String?) throws {
     let machines = try SynchroniseTests.machines(2)
     try machines[0].set("old", "first")
