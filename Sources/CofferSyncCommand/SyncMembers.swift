@@ -32,7 +32,7 @@ struct SyncMembers: ParsableCommand {
     let rows = devices.map { record in
       [
         record.person, record.name, "\(record.role)", String(record.id.description.prefix(16)),
-        replica.lastHeard[record.id].map { "\($0)" } ?? "",
+        replica.lastEntries[record.id].map { "\($0.number)" } ?? "",
       ]
     }
     try Descriptor.output.write(Table(heading: ["PERSON", "DEVICE", "ROLE", "ID", "LAST"], rows: rows).text(style: .current()))

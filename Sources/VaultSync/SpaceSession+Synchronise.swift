@@ -96,7 +96,7 @@ extension SpaceSession {
     }
     state.replica = replica
     state.notes.note(failure.map(describe), replica, at: now)
-    if let last = replica.lastHeard[replica.id], last >= before.replica.count { state.lastAppended = now }
+    if let last = replica.lastEntries[replica.id], last.number >= before.replica.count { state.lastAppended = now }
     let entities = keysToApply(isComplete: some == nil)
     if some != nil { try look(for: entities, known ?? [:], &found) }
     let applied = try apply(found, entities, objects)

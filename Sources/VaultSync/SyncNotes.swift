@@ -60,7 +60,7 @@ package struct SyncNotes: Equatable, Sendable {
     (lastPass, failure) = (now, nil)
     var next: [Identifier: Heard] = [:]
     for id in replica.membership.devices.keys {
-      let count = replica.lastHeard[id].map { $0 + 1 } ?? 0
+      let count = replica.lastEntries[id].map { $0.number + 1 } ?? 0
       // A clock that was set back would make all devices fresh.
       if let former = heard[id], former.count == count, former.time <= now {
         next[id] = former

@@ -338,7 +338,7 @@ class State:
 class Body:
     def __init__(self, kind, author, payload):
         r = Reader(payload)
-        self.kind = kind
+        self.kind, self.author = kind, author
         self.link = r.take(32) if kind not in (5, 7) else None
         if kind == 1:
             self.random, self.record = r.take(32), Record.read(r)
@@ -357,7 +357,12 @@ class Body:
             while not self.operations or r.at < len(payload):
                 self.operations.append(Operation.read(r, author))
         elif kind == 6:
-            self.number, self.digest = r.int(8), r.take(32)
+            self.number, self.digest, self.last = r.int(8), r.take(32), {}
+            for _ in range(r.int(2)):
+                id_ = r.take(16)
+                if self.last and id_ <= max(self.last):
+                    raise Void("form")
+                self.last[id_] = r.int(8), r.take(32)
             self.objects = [r.take(32) for _ in range(r.int(2))]
         elif kind == 8:
             r.take(40)
@@ -384,15 +389,21 @@ class Log:
         self.hints, self.keys = dict(keys), {}
         self.devices, self.removed, self.link, self.link_number = {}, set(), ZERO32, 0
         self.state = State()
+        # The number and C of the last entry of each member.
+        self.last = {}
 
     def fold(self, entry):
         """The cause if the entry is void, else "valid"; raises Halt."""
-        cause = "valid"
+        cause, author = "valid", None
         try:
-            self.apply(entry, *self.prove(entry))
+            body, *rest = self.prove(entry)
+            self.apply(entry, body, *rest)
+            author = body.author
         except Void as void:
             cause = str(void)
         self.chain = chain_after(self.chain, entry)
+        if author:
+            self.last[author] = self.number, self.chain
         self.number += 1
         return cause
 
@@ -439,7 +450,7 @@ class Log:
         self.check_right(body, self.devices[author])
         next_key = self.next_key(clear, body.ids) if kind == 3 else None
         stores = [self.check_content(operation) for operation in body.operations] if kind == 5 else None
-        if kind == 6 and body.digest != self.state.digest():
+        if kind == 6 and (body.digest, body.last) != (self.state.digest(), self.last):
             raise Halt("checkpointFalse")
         return body, next_key, stores
 
@@ -550,6 +561,7 @@ class Log:
         elif kind == 3:
             for id_ in body.ids:
                 del self.devices[id_]
+                self.last.pop(id_, None)
             self.removed |= set(body.ids)
             self.epoch += 1
             self.keys[self.epoch] = key

@@ -105,6 +105,12 @@ class Writer:
     def member(self, payload):
         return self.log.link + payload
 
+    def checkpoint(self, number=None, digest=None, last=None, objects=()):
+        last = sorted(self.log.last.items()) if last is None else last
+        return self.member(
+            u64(self.log.link_number if number is None else number) + (digest or self.log.state.digest())
+            + u16(len(last)) + b"".join(id_ + u64(n) + chain for id_, (n, chain) in last) + u16(len(objects)) + b"".join(objects))
+
     def next_keys(self, key, records, wrong=()):
         """The boxes of a removal; `wrong` are devices that get another key."""
         sender, secret = sodium.box_keypair(KDF(key, "sync-sender", self.space))
@@ -195,9 +201,15 @@ def rights(w):
     owner, member, reader, own_member, bob_reader, outsider = w.devices
     w.void("right", 5, reader, life(reader, bytes(16)).pack(reader.id))
     w.void("right", 4, member, w.member(bob_reader.id + u8(MEMBER)))
-    w.void("right", 6, member, w.member(u64(w.log.link_number) + w.log.state.digest() + u16(0)))
-    w.void("link", 6, owner, w.member(u64(w.log.link_number + 1) + w.log.state.digest() + u16(0)))
-    w.halt("checkpointFalse", 6, owner, w.member(u64(w.log.link_number) + bytes(32) + u16(0)))
+    w.void("right", 6, member, w.checkpoint())
+    w.void("link", 6, owner, w.checkpoint(number=w.log.link_number + 1))
+    w.halt("checkpointFalse", 6, owner, w.checkpoint(digest=bytes(32)))
+    last = w.log.last
+    for wrong in ({**last, owner.id: (last[owner.id][0], bytes(32))}, {**last, owner.id: (0, last[owner.id][1])},
+                  {id_: entry for id_, entry in last.items() if id_ != owner.id}, {**last, bytes(16): (0, bytes(32))}):
+        w.halt("checkpointFalse", 6, owner, w.checkpoint(last=sorted(wrong.items())))
+    w.void("form", 6, owner, w.checkpoint(last=sorted(last.items(), reverse=True)))
+    w.void("form", 6, owner, w.checkpoint(last=2 * sorted(last.items())[:1]))
     for author, record in ((reader, outsider.record), (member, outsider.record), (own_member, Record(
             outsider.signing, outsider.box, OWNER, 0, b"ada", b"x"))):
         w.void("right", 2, author, w.member(record.pack()), clear=w.sealed(w.keys[0], [record]))
@@ -342,7 +354,7 @@ def main():
     fold(w, owner, member)
     w.say("state", w.log.state.digest())
     w.write(7, reader, b"")
-    w.write(6, owner, w.member(u64(w.log.link_number) + w.log.state.digest() + u16(1) + bytes(32)))
+    w.write(6, owner, w.checkpoint(objects=[bytes(32)]))
     w.say("state", w.log.state.digest())
     # A removal with the next key, after which the removed device writes on.
     key = w.random(32)
@@ -361,7 +373,7 @@ def main():
     w.void("right", 4, owner, w.member(owner.id + u8(OWNER)))
     w.write(8, reader, w.member(u64(7) + before + u16(1) + outsider.id))
     for _ in range(2):
-        w.write(6, own_member, w.member(u64(w.log.link_number) + w.log.state.digest() + u16(0)))
+        w.write(6, own_member, w.checkpoint())
         w.say("state", w.log.state.digest())
     w.say("end", w.log.chain, u32(w.log.epoch), w.log.link, *sorted(w.log.devices))
     return w.lines

@@ -76,4 +76,54 @@ import VaultCore
       #expect(replica.state.quota.used(by: "store").keys == 1)
     }
   }
+
+  /// The engine was put back, and the entries between were deleted when the device comes back: the checkpoint shows what it lacks.
+  @Test(arguments: [false, true]) func aCheckpointShowsThatItLacksAnEntry(hasFormer: Bool) throws {
+    var space = try Space()
+    var away = try space.join(1, .member)
+    if hasFormer { try Space.write("former", "x", in: &away) }
+    try space.synchronise(&away)
+    try space.synchronise(&space.owner)
+    let (start, former) = (Int(space.owner.count), away)
+    let key = try Space.write("user", "x", in: &away)
+    try space.synchronise(&away)
+    space.engine.cut(to: start)
+    try space.passMonth()
+    #expect(throws: Halt.replaced) { try space.synchronise(&away) }
+    #expect(away.halt == .replaced)
+    away = try away.acceptingHistory(of: space.engine)
+    try space.synchronise(&away)
+    try space.synchronise(&space.owner)
+    for replica in [away, space.owner] { #expect(try Space.secrets(key, in: replica) == ["x"]) }
+    // One whose home was restored does not know of its own last entries.
+    var restored = former
+    try space.passMonth()
+    try space.synchronise(&restored)
+    #expect(try restored.halt == nil && Space.secrets(key, in: restored) == ["x"])
+  }
+
+  @Test func aLastEntryIsContinuedByItselfOrALaterOne() throws {
+    let (chain, other) = (Digest.zero, ObjectName(of: [1]).digest)
+    let last = LastEntry(number: 7, chain: chain)
+    #expect(last.isContinued(by: last) && last.isContinued(by: LastEntry(number: 8, chain: other)))
+    for next in [nil, LastEntry(number: 6, chain: chain), LastEntry(number: 7, chain: other)] {
+      #expect(!last.isContinued(by: next))
+    }
+  }
+
+  /// An owner cannot hide an entry from those that have read all.
+  @Test func falseLastEntriesAreAFalseCheckpoint() throws {
+    var space = try Space()
+    var other = try space.join(1, .member)
+    try space.synchronise(&other)
+    let owner = space.owner
+    let key = try #require(owner.keys[0])
+    space.owner.lastEntries[owner.id] = LastEntry(number: 0, chain: owner.chain)
+    let checkpoint = CheckpointPayload(
+      linkNumber: owner.membership.linkNumber, state: try owner.state.digest(owner.values), lastEntries: space.owner.lastEntries,
+      objects: [])
+    let entry = try owner.seal(.checkpoint(checkpoint), clear: [], key: key)
+    #expect(throws: Halt.checkpointFalse) { try other.fold(entry) }
+    #expect(try other.fold(entry, isAccepted: true) == .tag)
+  }
 }

@@ -38,6 +38,16 @@ struct Space {
   /// Those in front of the last but one checkpoint.
   var deletableEntries: [Range<UInt64>] { owner.deletableEntries(before: owner.checkpoints[0].number) }
 
+  /// The owner makes checkpoints, and deletes what lies in front of them.
+  mutating func passMonth() throws {
+    for number in 0..<3 {
+      try Self.write("\(owner.count) \(number)", "y", in: &owner)
+      try synchronise(&owner)
+      guard try appendCheckpoint() else { throw Halt.entriesMissing }
+    }
+    try engine.deleteEntries(deletableEntries)
+  }
+
   mutating func appendCheckpoint() throws -> Bool { try owner.appendCheckpoint(to: engine) { _ in } }
 
   static func content(_ account: String, label: String = "", group: AccessGroup = .standard) throws -> ItemContent {

@@ -7,7 +7,7 @@ package enum Payload: Sendable {
   case remove([Identifier], erase: Bool)
   case role(Identifier, Role)
   case operations([Operation])
-  case checkpoint(linkNumber: UInt64, state: Digest, objects: [ObjectName])
+  case checkpoint(CheckpointPayload)
   case presence
   case rejoin(LeftHistory)
 
@@ -67,11 +67,7 @@ struct Body: Sendable {
       writer.append(role.rawValue)
     case .operations(let operations):
       for operation in operations { try operation.write(to: &writer, sender: sender, values) }
-    case .checkpoint(let linkNumber, let state, let objects):
-      writer.append(linkNumber)
-      writer.append(state)
-      writer.append(UInt16(objects.count))
-      for object in objects { writer.append(object.digest) }
+    case .checkpoint(let checkpoint): checkpoint.write(to: &writer)
     case .presence: break
     case .rejoin(let left):
       writer.append(left.number)
@@ -102,12 +98,7 @@ struct Body: Sendable {
       var operations: [Operation] = []
       repeat { operations.append(try Operation(reading: &reader, sender: author, values)) } while reader.remaining > 0
       payload = .operations(operations)
-    case 6:
-      let (linkNumber, state): (UInt64, Digest) = (try reader.readInteger(), try reader.readDigest())
-      let count: UInt16 = try reader.readInteger()
-      guard Int(count) * Digest.byteCount <= reader.remaining else { throw VoidCause.form }
-      payload = .checkpoint(
-        linkNumber: linkNumber, state: state, objects: try (0..<count).map { _ in ObjectName(digest: try reader.readDigest()) })
+    case 6: payload = .checkpoint(try CheckpointPayload(reading: &reader))
     case 7: payload = .presence
     case 8:
       let (number, chain): (UInt64, Digest) = (try reader.readInteger(), try reader.readDigest())

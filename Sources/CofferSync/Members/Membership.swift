@@ -24,7 +24,7 @@ package struct Membership: Equatable, Sendable {
   /// - Throws: `link`, `right`, `record`, `target`; in this order.
   func check(_ body: Body, by author: DeviceRecord) throws(VoidCause) {
     if let link = body.link, link != self.link { throw .link }
-    if case .checkpoint(let number, _, _) = body.payload, number != linkNumber { throw .link }
+    if case .checkpoint(let checkpoint) = body.payload, checkpoint.linkNumber != linkNumber { throw .link }
     guard allows(body.payload, by: author) else { throw .right }
     switch body.payload {
     case .add(let record):

@@ -44,6 +44,7 @@ extension Replica {
       if let found, found.index >= run.endIndex {
         var next = found.replica
         try next.take(entries[found.index], from: engine)
+        guard isContinued(by: next) else { throw Halt.replaced }
         let run = Self.run(entries[found.index...], from: entries[found.index].number)
         for entry in run { try next.fold(entry.bytes, isAccepted: isAccepted) }
         self = next
@@ -59,6 +60,11 @@ extension Replica {
     }
     for entry in run { try fold(entry.bytes, isAccepted: isAccepted) }
     return !run.isEmpty
+  }
+
+  /// Whether the history of a checkpoint has the entries that this device has read, of the members that are in both.
+  private func isContinued(by next: Replica) -> Bool {
+    lastEntries.allSatisfy { id, last in next.membership[id] == nil || last.isContinued(by: next.lastEntries[id]) }
   }
 
   /// The entries that follow each other from a number on.
@@ -126,12 +132,13 @@ extension Replica {
     let sealed = try SealedEntry(parsing: entry.bytes)
     try place(before: entry)
     guard let key = keys[sealed.epoch],
-      case .checkpoint(_, let digest, let objects) = try sealed.open(key).body(values).payload
+      case .checkpoint(let checkpoint) = try sealed.open(key).body(values).payload
     else { throw Halt.entriesMissing }
+    lastEntries = checkpoint.lastEntries
     let before = state
     touchAll()
     do {
-      state = try SpaceState(objects, digest: digest, values) { name in
+      state = try SpaceState(checkpoint.objects, digest: checkpoint.state, values) { name in
         guard let object = try engine.get(name), ObjectName(of: object) == name else { throw Halt.objectMissing(name) }
         guard let content = try sealer.open(object) else { throw Halt.checkpointFalse }
         return content

@@ -45,7 +45,9 @@ extension Replica {
       partNames[digest.bytes] = name
     }
     let entry = try seal(
-      .checkpoint(linkNumber: membership.linkNumber, state: digest, objects: names), clear: [], key: key)
+      .checkpoint(
+        CheckpointPayload(linkNumber: membership.linkNumber, state: digest, lastEntries: lastEntries, objects: names)), clear: [],
+      key: key)
     let number = count
     guard try engine.append(number, entry) == .made else { return false }
     try synchronise(with: engine, commit: commit)

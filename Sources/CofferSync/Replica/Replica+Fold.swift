@@ -14,7 +14,9 @@ extension Replica {
     do {
       let proven = try prove(entry, isAccepted: isAccepted)
       try apply(proven, entry)
+      let number = position.number
       advance(entry, isValid: true)
+      lastEntries[proven.author] = LastEntry(number: number, chain: chain)
       return nil
     } catch let cause as VoidCause {
       advance(entry, isValid: false)
@@ -51,18 +53,19 @@ extension Replica {
       membership.follow(entry, position.number)
       linkedNumbers.insert(position.number)
     }
-    lastHeard[proven.author] = position.number
     drop(draftsDoneBy: payload, of: proven.author)
     switch payload {
     case .genesis: keys[0] = proven.nextKey
     case .operations(let operations): fold(operations, proven.stores)
-    case .checkpoint(_, _, let objects):
+    case .checkpoint(let checkpoint):
       var next = self
-      try next.fold(checkpoint: objects)
+      try next.fold(checkpoint: checkpoint.objects)
       self = next
     case .rejoin(let left): leftHistories.append((proven.author, left))
     case .presence: if proven.author == id { wantsPresence = false }
-    case .remove(let removed, let erase): if removed.contains(id) { isErased = erase }
+    case .remove(let removed, let erase):
+      for device in removed { lastEntries[device] = nil }
+      if removed.contains(id) { isErased = erase }
     case .add, .role: break
     }
   }

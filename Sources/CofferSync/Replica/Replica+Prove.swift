@@ -40,8 +40,8 @@ extension Replica {
     case .add(let record): try checkKey(sealed.clear, of: record)
     case .remove(let removed, _): proven.nextKey = try nextKey(sealed.clear, without: removed)
     case .operations(let operations): proven.stores = try stores(of: operations)
-    case .checkpoint(_, let digest, _):
-      guard digest == (try state.digest(values)) else {
+    case .checkpoint(let checkpoint):
+      guard try checkpoint.state == state.digest(values), checkpoint.lastEntries == lastEntries else {
         if isAccepted { throw VoidCause.tag }
         throw Halt.checkpointFalse
       }

@@ -45,8 +45,8 @@ package struct Replica: Sendable {
   package internal(set) var leftHistories: [(device: Identifier, left: LeftHistory)] = []
   /// The number of void entries since the last one that was not.
   package internal(set) var voidRun = 0
-  /// The last entry of each device.
-  package internal(set) var lastHeard: [Identifier: UInt64] = [:]
+  /// The last entry of each member that has made one.
+  package internal(set) var lastEntries: [Identifier: LastEntry] = [:]
   /// Entries of members behind a gap: the person has accepted a history without them.
   var strays: Set<ObjectName> = []
   /// The cause for which it has stopped until the history of the engine is accepted.

@@ -51,7 +51,7 @@ private struct ReplicaBuilder {
 
   /// Reads the place of the replica.
   init(_ identity: DeviceIdentity, _ values: ValueKey, _ reader: inout BodyReader) throws {
-    guard try reader.readByte(in: 1...1) == 1 else { throw VoidCause.form }
+    _ = try reader.readByte(in: Replica.storedVersion...Replica.storedVersion)
     let device = try reader.readIdentifier()
     replica = Replica(identity, space: try reader.readIdentifier(), values)
     guard device == replica.id else { throw StoredReplicaError.otherDevice }
@@ -73,7 +73,7 @@ private struct ReplicaBuilder {
   ) throws {
     switch kind {
     case .place: throw VoidCause.form
-    case .key, .member, .removed, .awaited, .heard: try addMember(kind, &reader)
+    case .key, .member, .removed, .awaited, .lastEntry: try addMember(kind, &reader)
     case .kept: try addKept(&reader, entry)
     case .checkpoint, .partName, .namedObject, .linked, .left, .stray: try addLog(kind, &reader)
     case .pending:
@@ -124,7 +124,9 @@ private struct ReplicaBuilder {
     case .member: replica.membership.apply(.add(try DeviceRecord(reading: &reader)))
     case .removed: replica.membership.apply(.remove([try reader.readIdentifier()], erase: false))
     case .awaited: replica.awaitedRemovals.insert(try reader.readIdentifier())
-    default: replica.lastHeard[try reader.readIdentifier()] = try reader.readInteger()
+    default:
+      let device = try reader.readIdentifier()
+      replica.lastEntries[device] = LastEntry(number: try reader.readInteger(), chain: try reader.readDigest())
     }
   }
 

@@ -16,7 +16,7 @@ package enum StoredReplicaError: Error, Equatable, Sendable {
 /// It is a list of records. A record is a u32 length, the kind, and the content; parts hold whole records. The device seals the parts.
 enum StoredRecord: UInt8 {
   case place = 1
-  case key, member, removed, pending, draft, awaited, kept, checkpoint, partName, namedObject, linked, refused, left, heard,
+  case key, member, removed, pending, draft, awaited, kept, checkpoint, partName, namedObject, linked, refused, left, lastEntry,
     upload
   case store, row
   /// The number of records: a part that is missing at the end is noticed.
@@ -25,7 +25,7 @@ enum StoredRecord: UInt8 {
 }
 
 extension Replica {
-  private static let storedVersion: UInt8 = 1
+  static let storedVersion: UInt8 = 2
   /// In bytes. A part may have one record more; with one of an item, and its padding, it mostly takes a slot of locked memory. Larger
   /// memory is mapped each time, which takes longer than all that is done with a part.
   package static let storedPartByteCount = 3584
@@ -88,10 +88,11 @@ extension Replica {
     for record in membership.devices.values { try add(.member) { record.write(to: &$0) } }
     for id in membership.removed { try add(.removed) { $0.append(id) } }
     for id in awaitedRemovals { try add(.awaited) { $0.append(id) } }
-    for (device, number) in lastHeard {
-      try add(.heard) { writer in
+    for (device, last) in lastEntries {
+      try add(.lastEntry) { writer in
         writer.append(device)
-        writer.append(number)
+        writer.append(last.number)
+        writer.append(last.chain)
       }
     }
   }

@@ -26,6 +26,8 @@ final class SimulatedDevice {
   private(set) var replica: Replica
   /// The state in the vault.
   private var committed: Replica
+  /// Whether the last reading ended before entries that nobody has put back.
+  private(set) var lacksEntries = false
   /// An engine that lies about the log makes each device delete the objects of the others.
   var garbage = GarbageCollection(entryLooks: 1, objectLooks: .max)
 
@@ -51,6 +53,7 @@ final class SimulatedDevice {
   @discardableResult
   func synchronise(_ engine: FaultyEngine) throws -> Bool {
     engine.caller = index
+    lacksEntries = false
     do {
       if flaw == .noChain { try synchroniseWithoutChain(engine) } else { try replica.synchronise(with: engine, commit: commit) }
     } catch is FaultyEngine.Crash {
@@ -59,6 +62,7 @@ final class SimulatedDevice {
     } catch is FaultyEngine.Outage {
       return true
     } catch let halt as Halt {
+      lacksEntries = halt == .entriesMissing
       spoil()
       commit(replica)
       return !halt.isFinal
