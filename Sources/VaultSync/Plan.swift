@@ -18,6 +18,11 @@ struct Plan {
   init() {}
 
   init(nextPart: () throws -> LockedBytes?) throws {
+    // A part that is missing at the end is noticed.
+    guard let head = try nextPart() else { throw VoidCause.form }
+    var reader = BodyReader(head)
+    let stepCount: UInt64 = try reader.readInteger()
+    try reader.readEnd()
     while let frame = try nextPart() {
       var reader = BodyReader(frame)
       while reader.remaining > 0 {
@@ -28,9 +33,13 @@ struct Plan {
         steps.append(Step(tag: tag, row: row, digests: try (0..<count).map { _ in try reader.readDigest() }))
       }
     }
+    guard steps.count == stepCount else { throw VoidCause.form }
   }
 
   func store(_ body: (LockedBytes) throws -> Void) throws {
+    var head = BodyWriter()
+    head.append(UInt64(steps.count))
+    try body(head.finish())
     try StateFiles.frames(steps, body) { step, writer in
       writer.append(step.tag)
       writer.append(UInt8(step.row == nil ? 0 : 1))

@@ -29,12 +29,15 @@ extension SpaceSession {
     guard let entity = shown(EntityKey(.item, conflict.tag)), let content = entity.shown(.content),
       let secret = entity.shown(.secret)
     else { return }
-    let bytes = try state.replica.content(of: content, objects).secret.copyIntoUnprotectedBytes()
-    let value = try state.replica.content(of: secret, objects)
+    // The engine may lack a value of a part that is not settled.
+    func written(_ register: Register, _ value: Value) throws -> LockedBytes? {
+      conflict.registers.contains(register) ? try state.replica.content(of: value, objects) : nil
+    }
+    let bytes = try written(.content, content)?.secret.copyIntoUnprotectedBytes()
+    let value = try written(.secret, secret)
     try change { state in
       try state.replica.write(
-        conflict.tag, content: conflict.registers.contains(.content) ? ItemContent(parsing: bytes) : nil,
-        secret: conflict.registers.contains(.secret) ? value : nil, at: milliseconds())
+        conflict.tag, content: bytes.map { try ItemContent(parsing: $0) }, secret: value, at: milliseconds())
       // The vault has these values.
       state.rows[conflict.tag] = state.replica.shown(EntityKey(.item, conflict.tag)).flatMap {
         KnownRow($0, version: state.rows[conflict.tag]?.version)

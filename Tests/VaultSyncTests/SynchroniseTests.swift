@@ -90,6 +90,20 @@ import VaultCore
     #expect(try machines.map { try $0.versionCount("bob") } == counts)
   }
 
+  /// It lies in an object, which the engine may have lost.
+  @Test func aConflictOfLabelsNeedsNoSecret() throws {
+    let machines = try Self.machines(2)
+    let secret = String(repeating: "x", count: Value.maximumInlineCount + 1)
+    try machines[0].set("bob", secret)
+    try Self.settle(machines)
+    for (index, machine) in machines.enumerated() { try machine.set("bob", secret, label: "label \(index)") }
+    try Self.settle(machines)
+    #expect(try machines[1].session().conflicts().map(\.registers) == [[.content]])
+    try machines[1].keep()
+    try Self.settle(machines)
+    #expect(try machines.allSatisfy { try $0.session().conflicts().isEmpty } && machines[0].values() == machines[1].values())
+  }
+
   @Test func anEditBeatsADeletionThatDidNotKnowIt() throws {
     let machines = try Self.machines(2)
     try machines[0].set("bob", "first")
