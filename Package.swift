@@ -311,7 +311,7 @@ let package = Package(
       name: "VaultSyncTests",
       dependencies: [
         "VaultSync", "SyncedSettings", "CofferPreferences", "CofferPropertyLists", "AppContainers", "CofferSync", "Coffer",
-        "CofferRequests", "CofferFiles", "VaultCore", "VaultUpkeep", "SecretMemory", "CofferTesting",
+        "CofferRequests", "CofferFiles", "VaultCore", "VaultUpkeep", "SecretMemory", "SyncSimulation", "CofferTesting",
       ]),
     .executableTarget(
       name: "EngineProbe", dependencies: ["SyncEngines", "CofferSync", "VaultCore", "CofferFiles"],

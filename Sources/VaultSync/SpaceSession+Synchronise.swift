@@ -83,7 +83,7 @@ extension SpaceSession {
     do {
       repeat {
         let count = replica.count
-        try replica.synchronise(with: engine) { try saveChanges(of: $0) }
+        try replica.synchronise(with: engine, pause: pause) { try saveChanges(of: $0) }
         if replica.count == count { break }
       } while replica.hasMore
       report.inspection = try inspect(&replica, engine, at: now, isAsked: inspects)

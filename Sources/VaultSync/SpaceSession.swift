@@ -1,5 +1,6 @@
 package import Coffer
 import CofferSync
+import Glibc
 import SecretMemory
 package import VaultCore
 
@@ -16,6 +17,11 @@ package final class SpaceSession {
   var deletions = RecentDeletions()
   /// Milliseconds since 1970. Tests have another one.
   var clock = milliseconds
+  /// Waits before another attempt to append. Tests have another one.
+  var pause = { (tries: Int) in
+    let milliseconds = Backoff.afterContention(tries, random: .random(in: 0..<1))
+    usleep(UInt32(milliseconds * 1000))
+  }
   /// An error in words, and whether the engine had no space left, for the notes.
   package var describe: (any Error) -> (text: String, isOfSpace: Bool) = { ("\($0)", false) }
   /// The dots of pending operations that the files have, the number of drafts, and the notes.

@@ -1,6 +1,7 @@
 import CofferTesting
 import Foundation
 import SecretMemory
+import SyncSimulation
 import Testing
 import VaultCore
 
@@ -74,6 +75,22 @@ import VaultCore
     try Self.settle(machines)
     #expect(try machines.map { try $0.values() } == [["bob": "both Bob"], ["bob": "both Bob"]])
     #expect(try machines.allSatisfy { try $0.session().conflicts().isEmpty })
+  }
+
+  /// Devices that write at once wait for times of their own, longer after each attempt that another one has preceded.
+  @Test func aDeviceThatIsPrecededWaits() throws {
+    let machines = try Self.machines(4)
+    for (index, machine) in machines.enumerated() { try machine.set("user \(index)", "x") }
+    let others = machines.dropFirst().map { machine in { _ = try machine.synchronise() } }
+    let session = try machines[0].session()
+    var pauses: [Int] = []
+    session.pause = { pauses.append($0) }
+    let report = try session.synchronise(with: PrecedingEngine(machines[0].engine, others: others))
+    #expect(pauses == [1, 2, 3] && report.pending == 0)
+    for tries in [1, 3, 6, 40] {
+      let longest = min(1000, 10 * pow(2, Double(tries)))
+      #expect(Backoff.afterContention(tries, random: 0) == 0 && Backoff.afterContention(tries, random: 0.5) == longest / 2)
+    }
   }
 
   @Test func aConflictIsSettledWithTheShownValue() throws {

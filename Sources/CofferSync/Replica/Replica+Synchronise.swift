@@ -1,18 +1,23 @@
 import VaultCore
 
-/// The loop of one device. Each call ends: it waits for nothing.
+/// The loop of one device. Each call ends: it waits for nothing but what `pause` waits for.
 extension Replica {
   /// The entries of one read, and of one transaction.
   package static let batchCount = 500
   /// The batches that one call reads: an engine that never ends does not hold the caller.
   private static let batchLimit = 2_000
-  /// The entries that one call appends. The caller calls again, after `Backoff.afterContention`, while `hasMore`.
+  /// The attempts to append of one call. The caller calls again while `hasMore`.
   package static let appendLimit = 32
 
   /// Reads, proves and folds what the engine has, and appends what is pending.
-  /// - Parameter commit: Writes the replica in one transaction; an error ends the call.
+  /// - Parameters:
+  ///   - pause: Waits for `Backoff.afterContention`, after so many attempts in a row to append that another device has preceded. Without
+  ///     it devices that write at the same time precede each other again and again.
+  ///   - commit: Writes the replica in one transaction; an error ends the call.
   /// - Throws: `Halt`, the errors of the engine, of `commit` and of the machine.
-  package mutating func synchronise(with engine: any Engine, commit: (Replica) throws -> Void) throws {
+  package mutating func synchronise(
+    with engine: any Engine, pause: (_ tries: Int) -> Void = { _ in }, commit: (Replica) throws -> Void
+  ) throws {
     if let halt {
       guard halt == .replaced, try isAgain(engine) else { throw halt }
       self.halt = nil
@@ -20,8 +25,9 @@ extension Replica {
     try noting { replica in
       try replica.readAll(from: engine, commit)
       guard !replica.membership.removed.contains(replica.id) else { throw Halt.removed }
+      var tries = 0
       for _ in 0..<Self.appendLimit {
-        guard try replica.appendNext(to: engine, commit) else { return }
+        guard try replica.appendNext(to: engine, &tries, pause, commit) else { return }
       }
     }
   }
@@ -37,13 +43,21 @@ extension Replica {
   }
 
   /// - Returns: False if there is nothing to append, or if the engine does not show it: another call may.
-  private mutating func appendNext(to engine: any Engine, _ commit: (Replica) throws -> Void) throws -> Bool {
+  private mutating func appendNext(
+    to engine: any Engine, _ tries: inout Int, _ pause: (_ tries: Int) -> Void, _ commit: (Replica) throws -> Void
+  ) throws -> Bool {
     guard let entry = try nextEntry() else { return false }
     // An entry that is appended must be pending after a crash too.
     try commit(self)
     try upload(to: engine)
     let before = count
-    if try engine.append(count, entry) == .shorter { try restore(engine) }
+    switch try engine.append(count, entry) {
+    case .made: tries = 0
+    case .shorter: try restore(engine)
+    case .taken:
+      tries += 1
+      pause(tries)
+    }
     try readAll(from: engine, commit)
     return count > before
   }
