@@ -23,21 +23,23 @@ struct SpaceOptions: ParsableArguments {
     return identifier
   }
 
-  func session() throws -> SpaceSession { try OpenSpace.session(identifier(), in: OpenSpace.keychain()) }
+  func session(isLocked: Bool = true) throws -> SpaceSession {
+    try OpenSpace.session(identifier(), in: OpenSpace.keychain(), isLocked: isLocked)
+  }
 
   /// The personal space of the vault, which has settings: there is one at most.
   /// - Throws: `notPersonal`.
-  func personalSession() throws -> SpaceSession {
+  func personalSession(isLocked: Bool = true) throws -> SpaceSession {
     let keychain = try OpenSpace.keychain()
     let spaces = try DeviceKeys.spaces(in: keychain)
     guard space == nil, spaces.count > 1 else {
-      let session = try session()
+      let session = try session(isLocked: isLocked)
       try session.requirePersonal()
       return session
     }
     // The files of each have a lock until its session has gone.
     for space in spaces {
-      let session = try OpenSpace.session(space, in: keychain)
+      let session = try OpenSpace.session(space, in: keychain, isLocked: isLocked)
       if session.state.settings.isPersonal { return session }
     }
     throw SyncError(.notPersonal)
@@ -58,12 +60,12 @@ struct SpaceOptions: ParsableArguments {
     return keys
   }
 
-  /// One after the other: the files of each have a lock.
-  func sessions() throws -> [() throws -> SpaceSession] {
+  /// One after the other: the files of each have a lock, unless they are read alone.
+  func sessions(isLocked: Bool = true) throws -> [() throws -> SpaceSession] {
     let keychain = try OpenSpace.keychain()
     let spaces = try identifier().map { [$0] } ?? DeviceKeys.spaces(in: keychain)
     guard !spaces.isEmpty else { throw SyncError(.noSpace) }
-    return spaces.map { space in { try OpenSpace.session(space, in: keychain) } }
+    return spaces.map { space in { try OpenSpace.session(space, in: keychain, isLocked: isLocked) } }
   }
 }
 
@@ -89,8 +91,9 @@ enum OpenSpace {
     return try Keychain.connect(visibility: visibility)
   }
 
-  static func session(_ space: Identifier?, in keychain: Keychain) throws -> SpaceSession {
-    describing(try SpaceSession(space, in: keychain, files: directory()))
+  /// - Parameter isLocked: False to read the state alone, also while `coffer sync watch` waits for the engine.
+  static func session(_ space: Identifier?, in keychain: Keychain, isLocked: Bool = true) throws -> SpaceSession {
+    describing(try SpaceSession(space, in: keychain, files: directory(), isLocked: isLocked))
   }
 
   /// A session that notes the errors of passes in words.

@@ -10,6 +10,8 @@ import VaultSync
 final class SpaceFollower {
   /// In milliseconds: changes of the vault within this time after a pass are one entry.
   private static let collection = 200
+  /// In milliseconds: the least time between a failure and a try because of a change of the vault.
+  private static let rest = 5000
 
   let space: Identifier
   private var session: SpaceSession?
@@ -24,6 +26,8 @@ final class SpaceFollower {
   /// Until when changes are collected.
   private var collects = Deadline(milliseconds: 0)
   private var failures = 0
+  /// Until when no change of the vault begins another try.
+  private var rests = Deadline(milliseconds: 0)
   private var told = ToldMessage()
 
   /// - Parameter tell: Called after a change of the settings, on any thread.
@@ -42,8 +46,9 @@ final class SpaceFollower {
     settings.hear()
     guard !new.isEmpty else { return }
     changes.add(new)
-    // After a failure the next try takes them along.
     if due == nil { due = collects }
+    // A person works on this machine: the engine may be there again long before the next try.
+    if failures > 0, rests.left < due?.left ?? 0 { due = rests }
   }
 
   func logHasChanged() { look = Deadline(milliseconds: 0) }
@@ -156,6 +161,7 @@ final class SpaceFollower {
 
   private func retry() {
     due = Deadline(milliseconds: Int(Backoff.afterOutage(failures, random: .random(in: 0..<1))))
+    rests = Deadline(milliseconds: Self.rest)
     failures += 1
   }
 

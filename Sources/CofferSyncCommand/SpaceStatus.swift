@@ -16,6 +16,8 @@ struct SpaceStatus {
   private let session: SpaceSession
   private let now = Timestamp.now.secondsSince1970
   private let conflictCount: Int
+  /// Changes that wait for the log, also those that no pass has taken yet, without deletions that wait for a person.
+  private let pendingCount: Int
   private let offered: [String]
   /// nil for a space of several persons.
   private let settingCount: Int?
@@ -37,6 +39,7 @@ struct SpaceStatus {
   init(of session: SpaceSession) throws {
     self.session = session
     conflictCount = session.conflicts().count
+    pendingCount = try session.state.replica.pending.count { !$0.isHeld } + session.unseenCount()
     offered = session.offeredGroups().keys.filter { !session.state.groups.contains($0) }.sorted().map(\.name)
     settingCount = session.state.settings.isPersonal ? session.settings().count : nil
     hasRoom = try session.hasRoom()
@@ -74,7 +77,7 @@ struct SpaceStatus {
       row("role", own.map { "\($0.role)" } ?? "no member"),
       row("groups", session.state.groups.sorted().map(\.name).joined(separator: ", ")),
       row("entries", Int(clamping: replica.count)), row("devices", replica.membership.devices.count),
-      row("pending", replica.pending.count { !$0.isHeld }), row("held", replica.pending.count(where: \.isHeld)),
+      row("pending", pendingCount), row("held", replica.pending.count(where: \.isHeld)),
       row("conflicts", conflictCount), row("void", replica.voidRun), row("silent", Self.names(silent)),
       row("offered", offered.joined(separator: ", ")),
       row("passed", notes.lastPass.map { age(of: $0 / 1000) } ?? "never", at: notes.lastPass.map { $0 / 1000 }),
@@ -132,9 +135,8 @@ struct SpaceStatus {
         "it has stopped: \([halt.explanation.message, changed?.text, hint].compactMap(\.self).joined(separator: "; "))")
     }
     if let waiting = replica.waiting { lines.append(waiting) }
-    let waitingCount = replica.pending.count { !$0.isHeld }
-    if waitingCount > 0 { lines.append("\(counted(waitingCount, "change")) not sent yet; coffer sync now") }
-    let heldCount = replica.pending.count - waitingCount
+    if pendingCount > 0 { lines.append("\(counted(pendingCount, "change")) not sent yet; coffer sync now") }
+    let heldCount = replica.pending.count(where: \.isHeld)
     if heldCount > 0 { lines.append("\(counted(heldCount, "deletion")) that a person confirms; coffer sync accept-deletions") }
     if conflictCount > 0 { lines.append("\(counted(conflictCount, "conflict")); coffer sync conflicts") }
     if !silent.isEmpty {

@@ -14,7 +14,8 @@ extension SyncError: Explained {
       .init(.integrity, "the keys of this device have another form", "coffer secret history has the former ones")
     case .otherCommand:
       .init(
-        .inputOutput, "another coffer sync is at work in this space", "try again; it may be ended at any time, nothing is lost")
+        .inputOutput, "another coffer sync is at work in this space",
+        "try again; coffer sync status tells whether the engine answers")
     case .stateMissing:
       .init(
         .notFound, "the files of this device are missing",

@@ -26,7 +26,7 @@ struct SyncMembers: ParsableCommand {
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
-    let session = try space.session()
+    let session = try space.session(isLocked: false)
     let replica = session.state.replica
     let devices = replica.membership.devices.values.sorted { ($0.person, $0.name, $0.id) < ($1.person, $1.name, $1.id) }
     let rows = devices.map { record in

@@ -140,7 +140,7 @@ struct SyncSettingsList: ParsableCommand {
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
-    let session = try space.personalSession()
+    let session = try space.personalSession(isLocked: false)
     let local = try SettingStores.allowed(by: session)
     let rows = try store.map { try Self.rows(of: $0, session, local) } ?? Self.rows(session, local)
     if json {

@@ -17,7 +17,7 @@ struct SyncStatus: ParsableCommand {
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
-    for open in try space.sessions() {
+    for open in try space.sessions(isLocked: false) {
       let status = try SpaceStatus(of: open())
       if json {
         try Descriptor.output.write(JSON.object(status.rows.map { ($0.name, $0.json) }).description + "\n")
@@ -53,7 +53,7 @@ struct SyncFindings: ParsableCommand {
   /// An error is one of them: the other spaces are shown as well.
   private static func findings(_ space: Identifier, _ keychain: Keychain) -> [String] {
     do {
-      return try SpaceStatus(of: OpenSpace.session(space, in: keychain)).findings
+      return try SpaceStatus(of: OpenSpace.session(space, in: keychain, isLocked: false)).findings
     } catch {
       return ["not checked: \(Failure(error).message)"]
     }
@@ -134,7 +134,7 @@ struct SyncConflicts: ParsableCommand {
   @OptionGroup var space: SpaceOptions
 
   func run() throws {
-    let session = try space.session()
+    let session = try space.session(isLocked: keep != nil)
     let conflicts = session.conflicts()
     guard let keep else {
       let table = Table(heading: ["ITEM", "GROUP", "PARTS"], rows: conflicts.map { [$0.name, $0.group.name, Self.parts($0)] })

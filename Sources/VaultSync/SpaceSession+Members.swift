@@ -20,10 +20,10 @@ extension SpaceSession {
   /// - Throws: errors of the files.
   package func setRole(_ id: Identifier, _ role: Role) throws { try change { $0.replica.setRole(id, role) } }
 
-  /// Whether the devices that stay have an owner. Nobody could remove one of them otherwise.
+  /// Whether the machines that stay have an owner. Nobody could remove one of them otherwise, without a recovery key.
   package var canLeave: Bool {
     let others = state.replica.membership.devices.values.filter { $0.id != keys.identity.id }
-    return others.isEmpty || others.contains { $0.role == .owner } || state.replica.membership[keys.identity.id]?.role != .owner
+    return canGiveRole || others.allSatisfy(\.isRecovery)
   }
 
   /// Whether an owner would be left that is a machine, and no recovery key, if this device had another role. True if it is none.

@@ -40,11 +40,9 @@ extension SpaceSession {
     do {
       let reference = try body()
       state.rows[difference.tag] = difference.row
-      // Another process may have changed it since; the next look at the vault compares the value.
+      // If another process has changed it since, the next look at the vault compares the value.
       state.rows[difference.tag]?.version = nil
       applied.written += 1
-      guard difference.value.isLarge else { return }
-      // For that it would need the engine, which may be away then.
       let version = try version(of: reference, as: difference.value)
       state.rows[difference.tag]?.version = version
     } catch let error as KeychainError {

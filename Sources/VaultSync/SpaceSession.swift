@@ -31,11 +31,12 @@ package final class SpaceSession {
   ///   - space: nil for the only one.
   ///   - keychain: The vault.
   ///   - directory: The state directory of the user.
+  ///   - isLocked: False to read the state alone, also while another process makes a pass.
   /// - Throws: `SyncError`; `StoredReplicaError`; as `Keychain.items`; errors of the files.
-  package init(_ space: Identifier?, in keychain: Keychain, files directory: String) throws {
+  package init(_ space: Identifier?, in keychain: Keychain, files directory: String, isLocked: Bool = true) throws {
     self.keychain = keychain
     keys = try DeviceKeys(of: space, in: keychain)
-    files = try StateFiles(keys, in: directory)
+    files = try StateFiles(keys, in: directory, isLocked: isLocked)
     values = try ValueKey()
     state = try files.load(values)
     noteSaved()

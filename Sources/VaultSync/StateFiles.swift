@@ -6,7 +6,8 @@ import VaultCore
 
 /// The files of a device in one space, in the state directory of the user. They are sealed under a key of the vault.
 ///
-/// One process uses them at a time: it has a lock as long as this value lives, or until `rest`.
+/// One process writes them at a time: it has a lock as long as this value lives, or until `rest`. The state is replaced as a whole, so
+/// that others read it without the lock.
 package final class StateFiles {
   private static let magic = Array("CofferR1".utf8)
   private static let stateName = FileName(constant: "state")
@@ -28,13 +29,14 @@ package final class StateFiles {
   ///   - keys: The keys of the device.
   ///   - state: The state directory of the user.
   ///   - isMade: Whether directories that are missing are made.
+  ///   - isLocked: False to read the state alone, also while another process has the lock.
   /// - Throws: `stateMissing`; `otherCommand`, if another process has the lock for 10 s; errors of the system.
-  package init(_ keys: DeviceKeys, in state: String, isMade: Bool = false) throws {
+  package init(_ keys: DeviceKeys, in state: String, isMade: Bool = false, isLocked: Bool = true) throws {
     self.keys = keys
     let path = Path.join(Path.join(state, "sync"), keys.space.description)
     guard let directory = try OpenDirectory.root(path, isMade: isMade) else { throw SyncError(.stateMissing, path) }
     self.directory = directory
-    lock = try Self.lock(directory)
+    lock = try isLocked ? Self.lock(directory) : nil
     log = try directory.makeDirectory(FileName(constant: "log"))
     objects = try directory.makeDirectory(FileName(constant: "objects"))
   }
@@ -90,6 +92,7 @@ package final class StateFiles {
 
   private func write(_ name: FileName, _ body: ((LockedBytes) throws -> Void) throws -> Void) throws {
     let path = directory.below(name)
+    guard lock != nil else { throw SyncError(.otherCommand, directory.path) }
     for leftover in TemporaryName.leftovers(of: name.description, in: directory.path) { try? Files<FileError>.remove(leftover) }
     let new = try NewFile<FileError>(at: TemporaryName.next(for: path), named: path)
     try new.file.write(Self.magic)
@@ -160,6 +163,17 @@ package final class StateFiles {
 
   /// - Throws: `stateMissing`, `stateMalformed`; `StoredReplicaError`; errors of the system.
   package func load(_ values: ValueKey) throws -> LocalState {
+    while true {
+      let former = try directory.status(Self.stateName)
+      do {
+        return try read(values)
+      } catch StoredReplicaError.objectMissing where lock == nil && seen != former {
+        // The process with the lock has replaced the state, and removed what the former one named.
+      }
+    }
+  }
+
+  private func read(_ values: ValueKey) throws -> LocalState {
     guard let next = try frames(of: Self.stateName) else { throw SyncError(.stateMissing, directory.path) }
     do {
       guard let first = try next() else { throw VoidCause.form }

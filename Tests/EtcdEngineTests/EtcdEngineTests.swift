@@ -103,11 +103,13 @@ struct EtcdEngineTests {
     server.files.issue("late", by: "ca", days: -1)
     server.files.issue("trusting", by: "ca")
     server.files.shell(
-      "cp foreign/ca.pem trusting/ca.pem; cp -r ada open; chmod 644 open/key.pem; cp -r ada none; rm none/key.pem")
+      "cp foreign/ca.pem trusting/ca.pem; cp -r ada open; chmod 644 open/key.pem; cp -r ada none; rm none/key.pem; cp -r ada loose; chmod o+w loose/ca.pem"
+    )
     // The code is `io` if the end of the connection overtakes the reason.
     for (user, sentence) in [
       ("stranger", "refuses the certificate of this user"), ("late", "the certificate of this user has expired on 20"),
       ("trusting", "the certificate of the server is refused"), ("open", "others may use"), ("none", "No such file"),
+      ("loose", "others may write"),
     ] {
       let detail = detail { _ = try server.engine(as: user) }
       #expect(detail.contains(sentence), "\(user): \(detail)")
