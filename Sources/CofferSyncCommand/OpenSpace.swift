@@ -64,7 +64,7 @@ struct SpaceOptions: ParsableArguments {
   func sessions(isLocked: Bool = true) throws -> [() throws -> SpaceSession] {
     let keychain = try OpenSpace.keychain()
     let spaces = try identifier().map { [$0] } ?? DeviceKeys.spaces(in: keychain)
-    guard !spaces.isEmpty else { throw SyncError(.noSpace) }
+    guard !spaces.isEmpty else { throw try DeviceKeys.noSpace(in: keychain) }
     return spaces.map { space in { try OpenSpace.session(space, in: keychain, isLocked: isLocked) } }
   }
 }

@@ -12,6 +12,13 @@ extension SyncError: Explained {
     case .severalSpaces: .init(.severalMatch, "this vault is in several spaces", "name one: --space ID")
     case .keysMalformed:
       .init(.integrity, "the keys of this device have another form", "coffer secret history has the former ones")
+    case .keysUnavailable:
+      .init(
+        .integrity, "the keys of this device do not open: the vault is of before coffer vault rotate --device-key, or a copy",
+        "put the vault back that coffer vault restore has kept; or coffer sync join, and remove the former device")
+    case .deviceAlready:
+      .init(
+        .duplicate, "this vault is a device of this space already", "coffer sync status; to join anew: coffer sync leave first")
     case .otherCommand:
       .init(
         .inputOutput, "another coffer sync is at work in this space",

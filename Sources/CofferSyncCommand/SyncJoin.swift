@@ -56,6 +56,8 @@ struct SyncJoin: ParsableCommand {
     let exchange = Exchange(mailbox, until: Deadline(milliseconds: patience), check: signals.check)
     return try exchange.join(identity) {
       Descriptor.error.note("On a device of the space: coffer sync add \(code)\n")
+    } accept: {
+      try DeviceKeys.checkIsNew($0, in: OpenSpace.keychain())
     } show: { number in
       let digits = String(number)
       let padded = String(repeating: "0", count: 8 - digits.count) + digits

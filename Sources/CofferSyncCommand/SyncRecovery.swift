@@ -66,6 +66,7 @@ struct RecoveringDevice {
       throw Failure.usage("--space \(space): is not an identifier of 32 digits", hint: "it was printed with the recovery key")
     }
     self.space = space
+    try DeviceKeys.checkIsNew(space, in: OpenSpace.keychain())
     engine = try OpenSpace.connect(address, space)
     let text = try Self.ask()
     do {

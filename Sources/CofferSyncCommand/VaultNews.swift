@@ -30,9 +30,6 @@ final class VaultNews: Sendable {
     private mutating func addAll() { (changes, areSpacesNew, isUnlocked) = (.all, true, true) }
   }
 
-  /// In seconds: an agent that does not let this program watch is asked again.
-  private static let pause = 60
-
   private let news: Shared
   private let task: Task<Void, Never>
 
@@ -64,9 +61,11 @@ final class VaultNews: Sendable {
     let first = keychain.changes
     task = Task.detached {
       var changes = first
+      var pause = WatchPause()
       while !Task.isCancelled {
+        let start = ContinuousClock.now
         do { for try await change in changes { news.add(change) } } catch {}
-        try? await Task.sleep(for: .seconds(Self.pause))
+        try? await Task.sleep(for: .seconds(pause.next(after: ContinuousClock.now - start)))
         changes = keychain.changes
         news.add(.missed)
       }
@@ -76,4 +75,19 @@ final class VaultNews: Sendable {
   deinit { task.cancel() }
 
   func take() -> News { news.take() }
+}
+
+/// How long the program waits before it watches again. The agent ends a watch if the vault has new keys, and an agent that does not let
+/// this program watch ends each one at once.
+struct WatchPause {
+  private static let longest = 60
+  private var seconds = 1
+
+  /// - Parameter life: How long the watch has lasted that has ended.
+  /// - Returns: Seconds.
+  mutating func next(after life: Duration) -> Int {
+    if life >= .seconds(Self.longest) { seconds = 1 }
+    defer { seconds = min(2 * seconds, Self.longest) }
+    return seconds
+  }
 }

@@ -31,7 +31,7 @@ package struct DeviceKeys: Sendable {
 
   /// New keys. `body` makes what depends on them, before the vault has them: without the item the rest is nothing.
   /// - Returns: The keys, and the files, which have the state.
-  /// - Throws: `otherDevice` if the vault has no key of this device; as `Keychain.add`.
+  /// - Throws: `otherDevice` if the vault has no key of this device; `deviceAlready`; as `Keychain.add`.
   package static func make(
     in keychain: Keychain, files directory: String, person: String, name: String,
     _ body: (DeviceIdentity) throws -> LocalState
@@ -42,6 +42,8 @@ package struct DeviceKeys: Sendable {
     let space = state.replica.space
     let keys = try DeviceKeys(space, seeds, person: person, name: name)
     let files = try StateFiles(keys, in: directory, isMade: true)
+    // With the lock: the state that is there is that of the keys in the vault.
+    try checkIsNew(space, in: keychain)
     try files.save(state)
     var item = Item(service: service, account: space.description)
     item.label = "Keys of this device in a space of coffer sync"
@@ -57,6 +59,19 @@ package struct DeviceKeys: Sendable {
     try entries(in: keychain).map(\.space)
   }
 
+  /// - Throws: `deviceAlready` if the vault has keys of the space; as `Keychain.items`.
+  package static func checkIsNew(_ space: Identifier, in keychain: Keychain) throws {
+    guard try !spaces(in: keychain).contains(space) else { throw SyncError(.deviceAlready, space.description) }
+  }
+
+  /// The error of a vault without keys of a space.
+  /// - Throws: as `Keychain.items`.
+  package static func noSpace(in keychain: Keychain, _ space: Identifier? = nil) throws -> SyncError {
+    let hasUnavailable =
+      try keychain.contains(SyncPlace.group) && keychain.listing(KeychainQuery(group: SyncPlace.group)).unavailableCount > 0
+    return SyncError(hasUnavailable ? .keysUnavailable : .noSpace, space?.description ?? "")
+  }
+
   private static func entries(in keychain: Keychain) throws -> [(space: Identifier, entry: Entry)] {
     guard try keychain.contains(SyncPlace.group) else { return [] }
     let listing = try keychain.listing(KeychainQuery(service: service, group: SyncPlace.group))
@@ -68,10 +83,10 @@ package struct DeviceKeys: Sendable {
   }
 
   /// - Parameter space: nil for the only one.
-  /// - Throws: `noSpace`, `severalSpaces`, `keysMalformed`; as `Keychain.secret`.
+  /// - Throws: `noSpace`, `keysUnavailable`, `severalSpaces`, `keysMalformed`; as `Keychain.secret`.
   package init(of space: Identifier?, in keychain: Keychain) throws {
     let all = try Self.entries(in: keychain).filter { space == nil || $0.space == space }
-    guard let (found, entry) = all.first else { throw SyncError(.noSpace, space?.description ?? "") }
+    guard let (found, entry) = all.first else { throw try Self.noSpace(in: keychain, space) }
     guard all.count == 1 else { throw SyncError(.severalSpaces, all.map(\.space.description).sorted().joined(separator: ", ")) }
     try self.init(
       found, keychain.secret(of: entry.reference), person: entry.item[Self.person] ?? "", name: entry.item[Self.name] ?? "")

@@ -64,15 +64,20 @@ package struct Exchange {
   /// - Parameters:
   ///   - identity: Its keys.
   ///   - posted: Called when a member can answer.
+  ///   - accept: Called with the space that the member has named, before the member learns of this device.
   ///   - show: Called with the number of 8 digits that the person types at the member.
   /// - Returns: Where the log is.
   /// - Throws: `codeTaken`, `noAnswer`, `exchangeRefused`; errors of the engine.
-  package func join(_ identity: DeviceIdentity, posted: () throws -> Void, show: (UInt64) throws -> Void) throws -> Welcome {
+  package func join(
+    _ identity: DeviceIdentity, posted: () throws -> Void, accept: (Identifier) throws -> Void = { _ in },
+    show: (UInt64) throws -> Void
+  ) throws -> Welcome {
     var joiner = Enrolment.Joiner(identity, random: SecretBox.randomBytes(64))
     try post(0, joiner.commitment)
     try posted()
     let member = try message(1)
     let answer = try checked { try joiner.answer(member) }
+    if let space = joiner.space { try accept(space) }
     try post(2, answer.m2 + answer.names)
     if let number = joiner.number { try show(number) }
     let welcome = try message(3)

@@ -3,6 +3,10 @@ package struct SyncError: Error, Equatable, Sendable {
   package enum Code: String, CaseIterable, Sendable {
     /// The vault is not a device of this space, or of none.
     case noSpace
+    /// The item with the keys does not open: it is of another device, or of a former key of this one.
+    case keysUnavailable
+    /// The vault is a device of this space already.
+    case deviceAlready
     /// It is one of several, and none was named.
     case severalSpaces
     /// The item with the keys of this device has another length.

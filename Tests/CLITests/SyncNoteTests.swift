@@ -14,6 +14,13 @@ import Testing
     return SyncNow.notes(on: report)
   }
 
+  /// The agent ends a watch if the vault has new keys. It is not asked again and again if it refuses each one.
+  @Test func aWatchThatEndsBeginsAgainSoon() {
+    var pause = WatchPause()
+    #expect((0..<8).map { _ in pause.next(after: .seconds(1)) } == [1, 2, 4, 8, 16, 32, 60, 60])
+    #expect(pause.next(after: .seconds(60)) == 1)
+  }
+
   @Test func eachSignHasANote() {
     #expect(Self.notes { _ in }.isEmpty)
     let notes = [

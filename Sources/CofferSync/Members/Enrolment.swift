@@ -120,6 +120,9 @@ package enum Enrolment {
       return (m2, names)
     }
 
+    /// The space that the member has named; nil before its message.
+    package var space: Identifier? { m1.flatMap { Identifier(Array($0.suffix(Identifier.byteCount))) } }
+
     /// The number that this device shows; nil before the member's message.
     package var number: UInt64? { m1.map { Enrolment.number(commitment, $0, m2) } }
 
