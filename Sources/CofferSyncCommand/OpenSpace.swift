@@ -76,7 +76,7 @@ enum OpenSpace {
     do {
       guard try !keychain.isLocked else { throw Failure(.locked, "the vault is locked", hint: unlocking) }
     } catch let error as KeychainError where error.code == .agent {
-      throw Failure(.locked, "no agent has the vault open", hint: unlocking)
+      throw Failure(.locked, "no agent has a vault open", hint: "\(unlocking); if there is no vault yet: coffer init")
     }
     Hardening.hide()
     return keychain

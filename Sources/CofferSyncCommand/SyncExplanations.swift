@@ -32,15 +32,16 @@ extension SyncError: Explained {
         .integrity, "the files of this device are damaged, or of another vault",
         "coffer sync leave --force; then join again, and remove this device by its former identifier")
     case .addressMalformed:
-      .init(.usage, "is not the address of a log", "dir:/PATH or ssh:HOST:/PATH, from the root; etcd:HOST:PORT")
-    case .groupNotShared: .init(.usage, "is never shared", "groups that begin with coffer. are of this device alone")
+      .init(.usage, "this is not the address of a log", "dir:/PATH or ssh:HOST:/PATH, from the root; etcd:HOST:PORT")
+    case .groupNotShared: .init(.usage, "the group is never shared", "groups that begin with coffer. are of this device alone")
     case .groupInOtherSpace: .init(.duplicate, "is shared in another space", "coffer sync unshare GROUP --space ID")
     case .personalElsewhere:
       .init(.duplicate, "this vault has a personal space already", "to leave it: coffer sync leave --space ID")
     case .notPersonal:
       .init(
-        .usage, "settings go through a personal space alone, and this space is none", "coffer sync init ENGINE --personal")
-    case .noDevice: .init(.notFound, "names neither a device nor a person of the space", "coffer sync members lists them")
+        .usage, "settings are shared in a personal space alone, and this space is not personal",
+        "coffer sync init ENGINE --personal")
+    case .noDevice: .init(.notFound, "no device and no person of the space has this name", "coffer sync members lists them")
     case .severalDevices: .init(.severalMatch, "several devices have this name", "name one by its identifier")
     case .notAllowed: .init(.denied, "the role of this device does not allow it", "an owner can do it")
     case .ownDevice:
@@ -64,7 +65,8 @@ extension SyncError: Explained {
       .init(.denied, "this device was removed from the space, and the items of the space with it, by one that asked for that")
     case .recoveryKeyMalformed:
       .init(
-        .usage, "is not the recovery key of a space", "8 groups of 7 letters and digits, as coffer sync recovery-key printed it")
+        .usage, "this is not the recovery key of a space",
+        "8 groups of 7 letters and digits, as coffer sync recovery-key printed it")
     case .recoveryKeyUnknown:
       .init(.denied, "this recovery key is none of the space: it was removed, or never added", "coffer sync members lists them")
     }
