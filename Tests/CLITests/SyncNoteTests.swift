@@ -21,6 +21,13 @@ import Testing
     #expect(pause.next(after: .seconds(60)) == 1)
   }
 
+  /// Two errors that take turns, as a program that stays meets them while the engine is away.
+  @Test func aMessageIsToldOnce() {
+    var told = ToldMessage()
+    let news = ["away 12", "busy", "away 34", "busy", "", "busy"].map { told.isNew($0) }
+    #expect(news == [true, true, false, false, false, true])
+  }
+
   @Test func eachSignHasANote() {
     #expect(Self.notes { _ in }.isEmpty)
     let notes = [
