@@ -5,7 +5,7 @@ import Testing
 @testable import SyncSimulation
 
 /// Devices and an engine that lies, by schedules that the seed decides. `COFFER_TRUST=1` runs a million schedules, which takes an
-/// hour or more; of those behind the first 100,000 about one in 30,000 fails, see decision 152. `COFFER_SCHEDULES` is another number.
+/// hour or more. `COFFER_SCHEDULES` is another number.
 @Suite struct SimulationTests {
   private static let variables = ProcessInfo.processInfo.environment
   private static let count: Int = {

@@ -225,9 +225,10 @@ package struct Simulation {
       try device.crash()
     }
     var last: [Digest] = []
-    for round in 0..<60 {
+    var isQuiet = false
+    for _ in 0..<60 {
       for device in devices {
-        if try !device.synchronise(engine) || !device.inspect(engine) || (round > 2 && device.lacksEntries) {
+        if try !device.synchronise(engine) || !device.inspect(engine) || (isQuiet && device.lacksEntries) {
           // Its entry of this week was before.
           try device.change { $0.wantsPresence = false }
           try accept(device)
@@ -236,7 +237,12 @@ package struct Simulation {
         try confirmRemovals(device)
       }
       let now = devices.map(\.replica.chain)
-      if now == last { return true }
+      if now == last {
+        guard !isQuiet, devices.contains(where: \.lacksEntries) else { return true }
+        isQuiet = true
+      } else {
+        isQuiet = false
+      }
       last = now
       if number(below: 3) == 0 { try forge() }
     }
