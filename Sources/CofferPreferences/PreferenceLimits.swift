@@ -22,6 +22,8 @@ public enum PreferenceLimits {
     package var valueByteCount = PreferenceLimits.valueByteCount
     /// The maximum size of all keys and values, in bytes.
     package var byteCount = PreferenceLimits.domainByteCount
+    /// Whether the bytes of the keys count for `byteCount`. If not, there is a limit of `keyCount`, for which all values are read.
+    package var areKeysCounted = true
     /// The maximum number of keys.
     package var keyCount = Int.max
 

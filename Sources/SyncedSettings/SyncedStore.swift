@@ -22,6 +22,7 @@ package final class SyncedStore: Sendable {
     limits.keyByteCount = keyByteCount
     limits.valueByteCount = 1 << 20
     limits.byteCount = 1 << 20
+    limits.areKeysCounted = false
     limits.keyCount = 1024
     return limits
   }

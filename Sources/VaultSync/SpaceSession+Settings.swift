@@ -25,10 +25,7 @@ package struct SharedSetting: Sendable {
   package let write: Write
 
   /// As the quota of its store counts it.
-  package var byteCount: Int {
-    if case .object(_, let count, _) = write.value { return name.key.utf8.count + count }
-    return write.value.count - name.store.utf8.count - 4
-  }
+  package var byteCount: Int { write.value.settingByteCount }
 }
 
 /// Settings of one person. Their state is that of the replica, in the files that are sealed under a key of the vault.

@@ -111,18 +111,18 @@ import Waiting
   @Test func aValueHasOneMebibyte() throws {
     let store = try store()
     let posted = Posted(by: store)
-    // A data value has five bytes before its content, and the key counts too.
-    store.set(Data(count: (1 << 20) - 6), forKey: "k")
-    #expect(posted.all.isEmpty && store.data(forKey: "k")?.count == (1 << 20) - 6)
+    // A data value has five bytes before its content, and the key does not count.
     store.set(Data(count: (1 << 20) - 5), forKey: "k")
-    #expect(try posted.first(1) == ["2 k"] && store.data(forKey: "k")?.count == (1 << 20) - 6)
+    #expect(posted.all.isEmpty && store.data(forKey: "k")?.count == (1 << 20) - 5)
+    store.set(Data(count: (1 << 20) - 4), forKey: "k")
+    #expect(try posted.first(1) == ["2 k"] && store.data(forKey: "k")?.count == (1 << 20) - 5)
     store.set(Data(count: 2 << 20), forKey: "k")
     store.set(Array(repeating: 0, count: (1 << 20) + 1) as [Any]?, forKey: "k")
     store.set(false, forKey: "j")
     #expect(try posted.first(4) == ["2 k", "2 k", "2 k", "2 j"])
-    #expect(store.object(forKey: "j") == nil && store.data(forKey: "k")?.count == (1 << 20) - 6)
+    #expect(store.object(forKey: "j") == nil && store.data(forKey: "k")?.count == (1 << 20) - 5)
     // Smaller values pass.
-    store.set(Data(count: (1 << 20) - 8), forKey: "k")
+    store.set(Data(count: (1 << 20) - 6), forKey: "k")
     store.set(false, forKey: "j")
     #expect(store.object(forKey: "j") != nil)
     store.set(1.5, forKey: String(repeating: "k", count: 65))
@@ -140,6 +140,41 @@ import Waiting
     #expect(store.string(forKey: "k5") == "other" && store.bool(forKey: "k1024"))
     store.set(true, forKey: "k6")
     #expect(try posted.first(2) == ["2 k1024", "2 k6"])
+  }
+
+  /// Also after a change of the key, by another process, and for a process that has not read the store: the sum is that of the values.
+  @Test func keysDoNotCountForTheSum() throws {
+    var stores = [try store(), try store()]
+    for number in 0..<512 { stores[number % 2].set(Data(count: 2043), forKey: "\(number)" + String(repeating: "k", count: 50)) }
+    #expect(stores[0].dictionaryRepresentation.count == 512)
+    stores = [try store()]
+    let posted = Posted(by: stores[0])
+    stores[0].set(false, forKey: "j")
+    #expect(try posted.first(1) == ["2 j"])
+    stores[0].removeObject(forKey: "0" + String(repeating: "k", count: 50))
+    stores[0].set(Data(count: 2043), forKey: "j")
+    stores[0].set(Data(count: 2044), forKey: "j")
+    #expect(try posted.first(2) == ["2 j", "2 j"] && stores[0].data(forKey: "j")?.count == 2043)
+  }
+
+  /// As on Apple's systems, where it is logged, while `UserDefaults` ends the program. The message has no part of the value.
+  @Test func aValueThatIsNoPropertyListIsLoggedAndIgnored() async throws {
+    let path = fixture.root.path
+    try store().set("before" as String?, forKey: "k")
+    let result = try await #require(processExitsWith: .success, observing: [\.standardErrorContent]) { [path = path as String] in
+      let store = NSUbiquitousKeyValueStore(
+        try StoreFixture(root: URL(fileURLWithPath: path)).lists.places, try DomainName("com.example.app"))
+      let posted = Posted(by: store)
+      store.set(NotAPropertyList(), forKey: "k")
+      store.set(["private": NotAPropertyList()] as [String: Any]?, forKey: "k")
+      store.set(["private", NotAPropertyList()] as [Any]?, forKey: "k")
+      guard posted.all.isEmpty, store.string(forKey: "k") == "before" else { exit(1) }
+      exit(0)
+    }
+    let text = String(decoding: result.standardErrorContent, as: UTF8.self)
+    #expect(text.split(separator: "\n").filter { $0.hasSuffix("no value was stored for k: notAPropertyList") }.count == 3)
+    #expect(!text.contains("private") && !text.contains("NotAPropertyList:"))
+    #expect(try store().string(forKey: "k") == "before")
   }
 
   /// One of both classes: `set` does not end the program.

@@ -262,15 +262,14 @@ class Entity:
                     self.gone[least, register] = [generation, True]
 
     def usage(self):
-        """Of a setting: the bytes of its key and of its value."""
+        """Of a setting: whether it has a value, and the bytes of that."""
         alive = {dot for dot, (_, value, _) in self.live[LIFE].items() if value.data == b"\1"}
         writes = [(m, dot, value) for dot, (m, value, _) in self.live[CONTENT].items() if dot in alive]
         if not writes:
             return 0, 0
         content = max(writes, key=lambda w: w[:2])[2]
-        if content.setting:
-            return 1, len(content.setting[1]) + content.length
-        return 1, content.length - 4 - len(setting_content(content.data)[0])
+        name = 0 if content.setting else 4 + sum(map(len, setting_content(content.data)))
+        return 1, content.length - name
 
 
 class State:

@@ -329,7 +329,7 @@ def quota(w, owner):
 
     w.write(5, owner, put(b"full", b"large", object_(b"full", b"large", 983_000)))
     w.write(5, owner, put(b"full", b"small", object_(b"full", b"small", 65_536 - 12)))
-    rest = 1_048_576 - 983_005 - 65_529
+    rest = 1_048_576 - 983_000 - 65_524 + 1
     w.write(5, owner, put(b"full", b"k", Value(setting(b"full", b"k", bytes(rest))[0])))
     w.write(5, owner, put(b"full", b"k", Value(setting(b"full", b"k", bytes(rest - 1))[0])))
     # It replaces nothing where it is refused, and what is shorter is taken.

@@ -162,17 +162,20 @@ extension DomainState {
       if case .set(let key, let value) = entry { sum + JournalImage.byteCount(key, value) } else { sum }
     }
     guard most > limits.byteCount else { return }
-    var count = image.byteCount
+    func size(_ key: PropertyListDictionary.Key, _ value: PropertyListValue?) -> Int {
+      JournalImage.byteCount(key, value) - (limits.areKeysCounted || value == nil ? 0 : key.name.utf8.count)
+    }
+    var count = limits.areKeysCounted ? image.byteCount : image.values.entries.reduce(0) { $0 + size($1.key, $1.value) }
     for entry in entries {
       switch entry {
       case .set(let key, let value):
-        let growth = JournalImage.byteCount(key, value) - JournalImage.byteCount(key, image.values[key])
+        let growth = size(key, value) - size(key, image.values[key])
         count += growth
         guard growth <= 0 || count <= limits.byteCount else {
           throw PreferenceError(
             .domainTooLarge, "\(key.name): the domain would have \(count) bytes, \(limits.byteCount) are allowed")
         }
-      case .remove(let key): count -= JournalImage.byteCount(key, image.values[key])
+      case .remove(let key): count -= size(key, image.values[key])
       case .exported, .index: break
       }
     }

@@ -117,6 +117,11 @@ extension Value {
       }
     }
   }
+
+  /// The length of the value of a setting in its register 1, without the name.
+  package var settingByteCount: Int {
+    if case .clear = self { count - ((try? settingName)?.bytes.count ?? 0) } else { count }
+  }
 }
 
 /// A secret that a state holds: sealed, because a state may hold more of them than memory can be locked.

@@ -77,17 +77,16 @@ struct SettingsQuota: Equatable, Sendable {
   /// Notes the store of a setting, which its content names.
   mutating func name(_ tag: Identifier, _ store: String) { stores[tag] = store }
 
-  /// A key and its shown value, without the name of the store and the lengths.
-  private static func usage(of entity: Entity?, in store: String) -> Usage {
+  /// A shown value, without the name of its setting.
+  private static func usage(of entity: Entity?) -> Usage {
     guard let value = entity?.setting?.value else { return Usage() }
-    if case .object(_, let count, let name?) = value { return Usage(keys: 1, bytes: name.key.utf8.count + count) }
-    return Usage(keys: 1, bytes: value.count - store.utf8.count - 4)
+    return Usage(keys: 1, bytes: value.settingByteCount)
   }
 
   /// Counts a change, unless a store would have more than before and more than it may have.
   mutating func accepts(_ tag: Identifier, from before: Entity?, to after: Entity) -> Bool {
     guard let store = stores[tag] else { return true }
-    let (old, new, total) = (Self.usage(of: before, in: store), Self.usage(of: after, in: store), used(by: store))
+    let (old, new, total) = (Self.usage(of: before), Self.usage(of: after), used(by: store))
     let next = Usage(keys: total.keys - old.keys + new.keys, bytes: total.bytes - old.bytes + new.bytes)
     guard next.keys <= Self.maximumKeyCount || next.keys <= total.keys,
       next.bytes <= Self.maximumByteCount || next.bytes <= total.bytes

@@ -10,12 +10,12 @@ internal import SyncedSettings
 /// function waits for a network, and everything works without one. Not for secrets: on each machine the file is a plain property
 /// list.
 ///
-/// A key has at most 64 bytes in UTF-8, a value 1 MiB, and a store 1,024 keys and 1 MiB of keys and values. Beyond a limit nothing
-/// changes, nor for a value with more than 512 levels of arrays and dictionaries, and `didChangeExternallyNotification` is posted for
-/// the key, with the reason `NSUbiquitousKeyValueStoreQuotaViolationChange`.
+/// A key has at most 64 bytes in UTF-8, a value 1 MiB, and a store 1,024 keys and 1 MiB of values. Beyond a limit nothing changes, nor
+/// for a value with more than 512 levels of arrays and dictionaries, and `didChangeExternallyNotification` is posted for the key, with
+/// the reason `NSUbiquitousKeyValueStoreQuotaViolationChange`.
 ///
 /// Thread-safe. Notifications are posted on a queue of the store, one after the other and outside of all locks: observers may change
-/// settings, and no function of this class waits for them.
+/// settings, and no function of this class waits for them. Code of an interface has to go to the main actor in them.
 open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
   private let domain: any WritableDomain
   private let name: DomainName
@@ -84,14 +84,13 @@ open class NSUbiquitousKeyValueStore: NSObject, @unchecked Sendable {
 
   // MARK: Writing. A dictionary or an array is one value, and changes as a whole.
 
-  /// Sets a value; nil removes it.
-  /// - Precondition: A property list value. For other values the process ends, with Apple's text.
+  /// Sets a value; nil removes it. A value that is no property list is logged, and that under the key stays.
   open func set(_ anObject: Any?, forKey aKey: String) {
     guard let anObject else { return removeObject(forKey: aKey) }
     do throws(PreferenceError) {
       write(try PropertyListValue(storing: anObject, forKey: aKey), aKey)
     } catch {
-      guard error.code.isLimit else { return orTrap { () throws(PreferenceError) in throw error } }
+      guard error.code.isLimit else { return Diagnostics.notStorable(aKey, error) }
       refuse(error, aKey)
     }
   }

@@ -32,10 +32,9 @@ struct QuotaModel {
     }
 
     private static func bytes(_ value: Value) throws -> Int {
-      if case .object(_, let count, let name?) = value { return name.key.utf8.count + count }
+      if case .object(_, let count, _) = value { return count }
       guard case .clear(let bytes) = value else { return 0 }
-      let content = try SettingContent(parsing: bytes)
-      return content.name.key.utf8.count + content.value.count
+      return try SettingContent(parsing: bytes).value.count
     }
   }
 
