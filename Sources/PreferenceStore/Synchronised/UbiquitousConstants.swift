@@ -11,11 +11,14 @@ public let NSUbiquitousKeyValueStoreChangedKeysKey = "NSUbiquitousKeyValueStoreC
 
 /// A reason: another device has written.
 public let NSUbiquitousKeyValueStoreServerChange = 0
-/// A reason: the store has met the values of the person's other devices for the first time. It comes once.
+/// A reason: the store has met the values of the person's other devices for the first time. It comes once, also without keys. Unlike on
+/// Apple's systems no write was too early: keys that only this device has are sent, and for others the values of the space stay.
 public let NSUbiquitousKeyValueStoreInitialSyncChange = 1
-/// A reason: a value was refused, because the store would be too large. Nothing has changed.
+/// A reason: a value was refused. It, its key or the store would be too large, here or together with values of other devices: then the
+/// key has the value of the space again.
 public let NSUbiquitousKeyValueStoreQuotaViolationChange = 2
-/// A reason: the settings are those of another personal space now.
+/// A reason: the device has joined another personal space. Keys that the space has have its values now, others have stayed. It comes also
+/// without keys.
 public let NSUbiquitousKeyValueStoreAccountChange = 3
 
 extension NSUbiquitousKeyValueStore {
@@ -24,7 +27,7 @@ extension NSUbiquitousKeyValueStore {
   ///
   /// Changes on this machine post nothing, whichever process makes them. Notifications begin with the first `synchronize()`: one is for
   /// all that came since a program of the app has seen the last one, and a second one for values of this device that the log has refused
-  /// meanwhile. They are posted outside of all locks on a queue of the store, one after the other.
+  /// meanwhile. They are posted outside of all locks on a queue of the store, one after the other, and never on the main thread.
   public static let didChangeExternallyNotification = Notification.Name(
     "NSUbiquitousKeyValueStoreDidChangeExternallyNotification")
 }
