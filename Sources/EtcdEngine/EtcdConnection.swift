@@ -37,7 +37,7 @@ package struct EtcdCertificates: Sendable {
   }
 
   /// The reason for which a server refuses the certificate of this user, if its time is over: a server says no reason.
-  fileprivate var refusal: FileError? {
+  var refusal: FileError? {
     guard let end = try? end(), Int64(time(nil)) > end else { return nil }
     var (seconds, parts) = unsafe (time_t(end), tm())
     guard unsafe gmtime_r(&seconds, &parts) != nil else { return nil }
@@ -74,24 +74,35 @@ package struct EtcdCertificates: Sendable {
 
   deinit { unsafe curl_easy_cleanup(handle) }
 
-  /// - Parameter method: As `KV/Range`.
-  /// - Returns: The message of the answer.
+  /// - Parameters:
+  ///   - method: As `KV/Range`.
+  ///   - read: Reads the message of the answer.
   /// - Throws: `io` if no member answers, `accessDenied`, `full`, `tooLarge`, `toolFailed`.
-  func call(_ method: String, _ request: [UInt8]) throws(FileError) -> ArraySlice<UInt8> {
+  func call<Answer>(
+    _ method: String, _ request: [UInt8], _ read: (ArraySlice<UInt8>) throws(MessageReader.Malformed) -> Answer
+  ) throws(FileError) -> Answer {
     guard request.count <= Self.requestLimit else { throw FileError(.tooLarge, "a request of \(request.count) bytes") }
-    var last = FileError(.io, "there is no endpoint")
+    var failure: FileError?
     for _ in endpoints {
+      let endpoint = endpoints[current]
       do {
-        return try attempt(method, request)
+        let answer = try attempt(endpoint, method, request)
+        do { return try read(answer) } catch { throw CallFailure.member(.toolFailed, CallFailure.malformed) }
       } catch {
-        // A member that is cut off says so, or nothing. Repeating is harmless: a writer reads afterwards.
-        guard error.code == .io else { throw error }
-        last = error
+        // Repeating is harmless: a writer reads afterwards.
+        switch error {
+        case .call(let error): throw error
+        case .member(let code, let reason):
+          // What a later call may find repaired is the error of all.
+          if failure == nil || code == .io { failure = FileError(code, "\(endpoint): \(reason)") }
+        }
         current = (current + 1) % endpoints.count
       }
     }
-    throw last
+    throw failure ?? FileError(.io, "there is no endpoint")
   }
+
+  func call(_ method: String, _ request: [UInt8]) throws(FileError) { try call(method, request) { _ in } }
 
   /// First of the member that has answered last.
   func watch(_ key: [UInt8], to end: [UInt8]) -> EtcdWatch? {
@@ -100,8 +111,10 @@ package struct EtcdCertificates: Sendable {
       connectMilliseconds: milliseconds.connect, callMilliseconds: milliseconds.call)
   }
 
-  private func attempt(_ method: String, _ request: [UInt8]) throws(FileError) -> ArraySlice<UInt8> {
-    let endpoint = endpoints[current]
+  /// - Returns: The message of the answer.
+  private func attempt(
+    _ endpoint: String, _ method: String, _ request: [UInt8]
+  ) throws(CallFailure) -> ArraySlice<UInt8> {
     let frame = Self.frame(request)
     var headers = unsafe coffer_curl_buffer(bytes: nil, count: 0, capacity: 0, limit: 1 << 16)
     var body = unsafe coffer_curl_buffer(bytes: nil, count: 0, capacity: 0, limit: Self.answerLimit)
@@ -115,11 +128,14 @@ package struct EtcdCertificates: Sendable {
     let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard code == CURLE_OK else {
       let isNew = unsafe headers.count == 0 && coffer_curl_has_connected(handle) != 0
-      throw failure(code, "\(endpoint): \(text)", isNew: isNew)
+      throw CallFailure(code, text, of: endpoint, isNew: isNew, certificates)
     }
     let status = unsafe GRPCStatus(headers: Array(UnsafeBufferPointer(start: headers.bytes, count: headers.count)))
-    if let error = status.error(endpoint) { throw error }
-    return try Self.message(unsafe Array(UnsafeBufferPointer(start: body.bytes, count: body.count)))
+    if let failure = status.failure(of: endpoint) { throw failure }
+    guard let answer = unsafe Self.message(Array(UnsafeBufferPointer(start: body.bytes, count: body.count))) else {
+      throw .member(.toolFailed, CallFailure.malformed)
+    }
+    return answer
   }
 
   static func frame(_ message: [UInt8]) -> [UInt8] {
@@ -128,69 +144,13 @@ package struct EtcdCertificates: Sendable {
   }
 
   /// One frame, not compressed: a byte 0, a length of 4 bytes, the message.
-  static func message(_ frame: [UInt8]) throws(FileError) -> ArraySlice<UInt8> {
+  /// - Returns: nil for another form.
+  static func message(_ frame: [UInt8]) -> ArraySlice<UInt8>? {
     guard frame.count >= 5, frame[0] == 0, frame[1..<5].reduce(0, { $0 << 8 | Int($1) }) == frame.count - 5 else {
-      throw malformed
+      return nil
     }
     return frame[5...]
   }
 
-  static var malformed: FileError { FileError(.toolFailed, "answers in another form than etcd") }
-
-  /// - Parameter isNew: Whether the connection was made for this call, and has brought nothing.
-  private func failure(_ code: CURLcode, _ text: String, isNew: Bool) -> FileError {
-    switch code {
-    case CURLE_WRITE_ERROR: FileError(.tooLarge, "the answer of \(text)")
-    case CURLE_OUT_OF_MEMORY: FileError(.outOfMemory, text)
-    // The one of the server, if it is of another authority, of another host, or expired.
-    case CURLE_PEER_FAILED_VERIFICATION: FileError(.accessDenied, "the certificate of the server is refused: \(text)")
-    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE:
-      FileError(.accessDenied, "the files of the certificate cannot be used: \(text)")
-    case CURLE_COULDNT_RESOLVE_HOST, CURLE_OPERATION_TIMEDOUT: FileError(.io, text)
-    case _ where text.contains("alert"):
-      certificates.refusal ?? FileError(.accessDenied, "the server refuses the certificate of this user: \(text)")
-    // With TLS 1.3 a server refuses a certificate after the handshake. The end of the connection may overtake the reason.
-    case _ where isNew:
-      certificates.refusal ?? FileError(.io, "the server ends, or refuses the certificate of this user: \(text)")
-    default: FileError(.io, text)
-    }
-  }
-}
-
-/// The outcome of a call, from the trailers of its answer.
-struct GRPCStatus {
-  private(set) var code: Int?
-  private(set) var message = ""
-
-  init(headers: [UInt8]) {
-    for line in headers.split(separator: UInt8(ascii: "\n")) {
-      // Printable ASCII: the rest is encoded by its rules.
-      let text = String(decoding: line.filter { (0x20..<0x7F).contains($0) }.prefix(300), as: UTF8.self)
-      guard let colon = text.firstIndex(of: ":") else { continue }
-      let value = String(text[text.index(after: colon)...].drop { $0 == " " })
-      switch text[..<colon].lowercased() {
-      case "grpc-status": code = Int(value)
-      case "grpc-message": message = value
-      default: break
-      }
-    }
-  }
-
-  /// - Returns: nil if the call was done.
-  func error(_ endpoint: String) -> FileError? {
-    let text = "\(endpoint): \(message)"
-    return switch code {
-    case 0: nil
-    case nil: FileError(.toolFailed, "no server of etcd answers: \(endpoint)")
-    case 3 where message.contains("too large"): FileError(.tooLarge, text)
-    case 8 where message.contains("larger than max"): FileError(.tooLarge, text)
-    case 7, 16: FileError(.accessDenied, "the role of this user at the engine does not allow it: \(text)")
-    // The role was changed, and this member has not heard of it.
-    case 3 where message.contains("revision of auth store"): FileError(.io, text)
-    case 8 where message.contains("too many requests"): FileError(.io, text)
-    case 8: FileError(.full, "the engine has no space left: \(text)")
-    case 4, 14: FileError(.io, text)
-    default: FileError(.toolFailed, text)
-    }
-  }
+  static var malformed: FileError { FileError(.toolFailed, CallFailure.malformed) }
 }

@@ -40,7 +40,7 @@ package final class EtcdEngine: Engine {
   }
 
   deinit {
-    if isTemporary { _ = try? connection.call("KV/DeleteRange", EtcdRequest.deletion(prefix, to: prefix.dropLast() + [0x30])) }
+    if isTemporary { try? connection.call("KV/DeleteRange", EtcdRequest.deletion(prefix, to: prefix.dropLast() + [0x30])) }
   }
 
   private var mark: [UInt8] { prefix + Array("made".utf8) }
@@ -53,18 +53,18 @@ package final class EtcdEngine: Engine {
   // MARK: Calls
 
   private func range(_ request: [UInt8]) throws(FileError) -> RangeAnswer {
-    let bytes = try connection.call("KV/Range", request)
-    do { return try RangeAnswer(bytes) } catch { throw EtcdConnection.malformed }
+    try connection.call("KV/Range", request, RangeAnswer.init)
   }
 
   private func put(
     _ key: [UInt8], _ value: [UInt8], if conditions: [EtcdRequest.Condition], else others: [[UInt8]]
   ) throws(FileError) -> PutAnswer {
-    let bytes = try connection.call("KV/Txn", EtcdRequest.put(key, value, if: conditions, else: others))
-    let answer: PutAnswer
-    do { answer = try PutAnswer(bytes) } catch { throw EtcdConnection.malformed }
-    guard answer.isDone || answer.others.count == others.count else { throw EtcdConnection.malformed }
-    return answer
+    let request = EtcdRequest.put(key, value, if: conditions, else: others)
+    return try connection.call("KV/Txn", request) { bytes throws(MessageReader.Malformed) in
+      let answer = try PutAnswer(bytes)
+      guard answer.isDone || answer.others.count == others.count else { throw MessageReader.Malformed() }
+      return answer
+    }
   }
 
   // MARK: The log
@@ -172,13 +172,13 @@ package final class EtcdEngine: Engine {
 
   /// - Throws: As `append`.
   package func delete(_ names: [ObjectName]) throws(FileError) {
-    for name in names { _ = try connection.call("KV/DeleteRange", EtcdRequest.deletion(key(of: name), to: key(of: name) + [0])) }
+    for name in names { try connection.call("KV/DeleteRange", EtcdRequest.deletion(key(of: name), to: key(of: name) + [0])) }
   }
 
   /// - Throws: As `append`.
   package func deleteEntries(_ ranges: [Range<UInt64>]) throws(FileError) {
     for range in ranges {
-      _ = try connection.call("KV/DeleteRange", EtcdRequest.deletion(key(of: range.lowerBound), to: key(of: range.upperBound)))
+      try connection.call("KV/DeleteRange", EtcdRequest.deletion(key(of: range.lowerBound), to: key(of: range.upperBound)))
     }
   }
 }

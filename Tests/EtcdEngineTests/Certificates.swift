@@ -41,5 +41,16 @@ final class Certificates {
       """)
   }
 
+  /// A server of TLS with this certificate, at an address of 127.0.0.1, which takes each connection and answers nothing.
+  func listen(_ name: String) -> (endpoint: String, child: Child) {
+    let port = Server.freePort()
+    let child = Child([
+      "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-alpn", "h2", "-cert", "\(root)/\(name)/cert.pem", "-key",
+      "\(root)/\(name)/key.pem",
+    ])
+    while let line = child.line(), line != "ACCEPT" {}
+    return ("localhost:\(port)", child)
+  }
+
   func shell(_ commands: String) { run("sh", "-c", "cd \(root) && { \(commands); } 2>>errors") }
 }

@@ -105,7 +105,7 @@ final class Cluster: @unchecked Sendable {
       var reader = MessageReader(bytes)
       while let (field, value) = try reader.next() { try take(field, value) }
     }
-    try read(connection.call("Maintenance/Status", [])) { field, value in
+    try read(connection.call("Maintenance/Status", []) { $0 }) { field, value in
       switch (field, value) {
       case (1, .data(let header)):
         try read(header) { field, value in

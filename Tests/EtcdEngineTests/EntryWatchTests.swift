@@ -85,20 +85,14 @@ struct EntryWatchTests {
     try refused.becomesLive()
   }
 
-  /// A member that takes the connection and answers nothing.
-  @Test func aSilentMemberIsPassedOver() throws {
+  /// A member that takes the connection and answers nothing, and one whose certificate is of another host.
+  @Test(arguments: ["server", "ada"]) func aMemberThatCannotBeUsedIsPassedOver(certificate: String) throws {
     let server = try Server()
     let other = try server.ready()
-    let port = Server.freePort()
-    let root = server.files.root
-    let silent = Child([
-      "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-alpn", "h2", "-cert", "\(root)/server/cert.pem", "-key",
-      "\(root)/server/key.pem",
-    ])
-    while let line = silent.line(), line != "ACCEPT" {}
+    let (endpoint, silent) = server.files.listen(certificate)
     let watch = try #require(
       EtcdWatch(
-        ["127.0.0.1:\(port)", server.endpoint], server.files["ada"], EtcdRequest.watch([0], to: [0xFF]),
+        [endpoint, server.endpoint], server.files["ada"], EtcdRequest.watch([0], to: [0xFF]),
         connectMilliseconds: 1000, callMilliseconds: 1000))
     try wait(for: "a watch") { watch.isLive }
     watch.clear()

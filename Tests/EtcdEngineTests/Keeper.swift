@@ -12,7 +12,7 @@ struct Keeper {
   fileprivate func call(_ method: String, _ fields: (inout MessageWriter) -> Void...) throws {
     var message = MessageWriter()
     for field in fields { field(&message) }
-    _ = try connection.call("Auth/\(method)", message.bytes)
+    try connection.call("Auth/\(method)", message.bytes)
   }
 
   fileprivate func text(_ field: UInt64, _ text: String) -> (inout MessageWriter) -> Void {

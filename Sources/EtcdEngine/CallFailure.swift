@@ -1,0 +1,88 @@
+import CCurl
+package import CofferFiles
+
+/// Why a call was not carried out.
+enum CallFailure: Error {
+  /// An error of one member, in words that do not name it: another one may carry the call out.
+  case member(FileError.Code, String)
+  /// An error of the user, of the cluster or of the request, which each member has.
+  case call(FileError)
+
+  var code: FileError.Code {
+    switch self {
+    case .member(let code, _): code
+    case .call(let error): error.code
+    }
+  }
+
+  static let malformed = "answers in another form than etcd"
+
+  /// - Parameters:
+  ///   - code: The one of libcurl, with its text.
+  ///   - isNew: Whether the connection was made for this call, and has brought nothing.
+  init(_ code: CURLcode, _ text: String, of endpoint: String, isNew: Bool, _ certificates: EtcdCertificates) {
+    self =
+      switch code {
+      case CURLE_WRITE_ERROR: .call(FileError(.tooLarge, "the answer of \(endpoint): \(text)"))
+      case CURLE_OUT_OF_MEMORY: .call(FileError(.outOfMemory, text))
+      case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE:
+        .call(FileError(.accessDenied, "the files of the certificate cannot be used: \(text)"))
+      // It is of another authority, of another host, or expired.
+      case CURLE_PEER_FAILED_VERIFICATION: .member(.accessDenied, "the certificate of the server is refused: \(text)")
+      case CURLE_COULDNT_RESOLVE_HOST, CURLE_OPERATION_TIMEDOUT: .member(.io, text)
+      case _ where Self.isRefusal(text):
+        .call(
+          certificates.refusal
+            ?? FileError(.accessDenied, "the server refuses the certificate of this user: \(endpoint): \(text)"))
+      // With TLS 1.3 a server refuses a certificate after the handshake. The end of the connection may overtake the reason.
+      case _ where isNew:
+        certificates.refusal.map { .call($0) }
+          ?? .member(.io, "the server ends, or refuses the certificate of this user: \(text)")
+      default: .member(.io, text)
+      }
+  }
+
+  /// Whether it has an alert of TLS about the certificate of the user, and none about the protocol.
+  private static func isRefusal(_ text: String) -> Bool {
+    guard let alert = text.firstRange(of: "alert") else { return false }
+    return ["certificate", "unknown ca", "access denied"].contains { text[alert.upperBound...].contains($0) }
+  }
+}
+
+/// The outcome of a call, from the trailers of its answer.
+struct GRPCStatus {
+  private(set) var code: Int?
+  private(set) var message = ""
+
+  init(headers: [UInt8]) {
+    for line in headers.split(separator: UInt8(ascii: "\n")) {
+      // Printable ASCII: the rest is encoded by its rules.
+      let text = String(decoding: line.filter { (0x20..<0x7F).contains($0) }.prefix(300), as: UTF8.self)
+      guard let colon = text.firstIndex(of: ":") else { continue }
+      let value = String(text[text.index(after: colon)...].drop { $0 == " " })
+      switch text[..<colon].lowercased() {
+      case "grpc-status": code = Int(value)
+      case "grpc-message": message = value
+      default: break
+      }
+    }
+  }
+
+  /// - Returns: nil if the call was done.
+  func failure(of endpoint: String) -> CallFailure? {
+    let text = "\(endpoint): \(message)"
+    return switch code {
+    case 0: nil
+    case nil: .member(.toolFailed, "no server of etcd answers")
+    case 3 where message.contains("too large"): .call(FileError(.tooLarge, text))
+    case 8 where message.contains("larger than max"): .call(FileError(.tooLarge, text))
+    case 7, 16: .call(FileError(.accessDenied, "the role of this user at the engine does not allow it: \(text)"))
+    // The role was changed, and this member has not heard of it.
+    case 3 where message.contains("revision of auth store"): .member(.io, message)
+    case 8 where message.contains("too many requests"): .member(.io, message)
+    case 8: .call(FileError(.full, "the engine has no space left: \(text)"))
+    case 4, 14: .member(.io, message)
+    default: .member(.toolFailed, message)
+    }
+  }
+}

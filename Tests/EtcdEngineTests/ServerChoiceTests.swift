@@ -1,0 +1,51 @@
+import CofferFiles
+import SyncEngines
+import Testing
+
+@testable import EtcdEngine
+
+/// The engine with several addresses, of which one cannot be used.
+@Suite(.serialized, hasServer)
+struct ServerChoiceTests {
+  private func engine(_ endpoints: [String], _ server: Server, as user: String = "ada") throws -> EtcdEngine {
+    try EtcdEngine(endpoints, server.files[user], space: Server.space)
+  }
+
+  @Test func aServerWithAFalseCertificateIsPassedOver() throws {
+    let server = try Server()
+    _ = try server.ready()
+    server.files.authority("foreign")
+    server.files.issue("stranger", by: "foreign", for: ["DNS:localhost"])
+    server.files.issue("late", by: "ca", for: ["DNS:localhost"], days: -1)
+    for (number, certificate) in zip(UInt64(0)..., ["stranger", "late", "ada"]) {
+      let (endpoint, child) = server.files.listen(certificate)
+      let engine = try engine([endpoint, server.endpoint], server)
+      #expect(try engine.append(number, [1]) == .made)
+      let detail = detail { _ = try self.engine([endpoint], server) }
+      #expect(detail.contains("\(endpoint): the certificate of the server is refused"), "\(certificate): \(detail)")
+      #expect(code { _ = try self.engine([endpoint], server) } == .accessDenied)
+      withExtendedLifetime(child) {}
+    }
+  }
+
+  @Test func aServerThatIsNoneOfEtcdIsPassedOver() throws {
+    let port = Server.freePort()
+    let server = try Server("--listen-metrics-urls", "https://127.0.0.1:\(port)")
+    _ = try server.ready()
+    let engine = try engine(["localhost:\(port)", server.endpoint], server)
+    #expect(try engine.append(0, [1]) == .made)
+    let detail = detail { _ = try self.engine(["localhost:\(port)"], server) }
+    #expect(detail == "localhost:\(port): no server of etcd answers")
+  }
+
+  /// No member would allow it: the next one is not asked, which would bring another error.
+  @Test func anErrorOfTheUserEndsTheCall() throws {
+    let server = try Server()
+    _ = try server.ready()
+    server.files.issue("bob", by: "ca")
+    _ = try server.authenticate(["ada", "bob"], may: .readAndWrite)
+    #expect(code { _ = try engine([server.endpoint, "localhost:1"], server, as: "bob") } == .accessDenied)
+    server.files.shell("cp ada/key.pem bob/key.pem")
+    #expect(code { _ = try engine(["localhost:1", server.endpoint, "localhost:1"], server, as: "bob") } == .accessDenied)
+  }
+}
