@@ -101,6 +101,12 @@ static inline int coffer_curl_has_connected(CURL *handle) {
   return !curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, &count) && count > 0;
 }
 
+/// The error of the system with which the last call could not connect, or 0.
+static inline int coffer_curl_errno(CURL *handle) {
+  long number = 0;
+  return curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &number) ? 0 : (int)number;
+}
+
 /// A call whose answer comes in parts, without an end.
 struct coffer_curl_stream {
   CURLM *multi;

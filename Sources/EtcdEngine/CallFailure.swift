@@ -19,8 +19,11 @@ enum CallFailure: Error {
 
   /// - Parameters:
   ///   - code: The one of libcurl, with its text.
+  ///   - number: The one of the system, or 0.
   ///   - isNew: Whether the connection was made for this call, and has brought nothing.
-  init(_ code: CURLcode, _ text: String, of endpoint: String, isNew: Bool, _ certificates: EtcdCertificates) {
+  init(
+    _ code: CURLcode, _ text: String, _ number: Int32, of endpoint: String, isNew: Bool, _ certificates: EtcdCertificates
+  ) {
     self =
       switch code {
       case CURLE_WRITE_ERROR: .call(FileError(.tooLarge, "the answer of \(endpoint): \(text)"))
@@ -29,7 +32,10 @@ enum CallFailure: Error {
         .call(FileError(.accessDenied, "the files of the certificate cannot be used: \(text)"))
       // It is of another authority, of another host, or expired.
       case CURLE_PEER_FAILED_VERIFICATION: .member(.accessDenied, "the certificate of the server is refused: \(text)")
-      case CURLE_COULDNT_RESOLVE_HOST, CURLE_OPERATION_TIMEDOUT: .member(.io, text)
+      case CURLE_COULDNT_RESOLVE_HOST: .member(.io, text)
+      // Without the milliseconds and the address in the text of libcurl, so that several members have one reason.
+      case CURLE_COULDNT_CONNECT: .member(.io, "no connection\(number == 0 ? "" : " (\(ErrorNumber.text(of: number)))")")
+      case CURLE_OPERATION_TIMEDOUT: .member(.io, "no answer in time")
       case _ where Self.isRefusal(text):
         .call(
           certificates.refusal
@@ -46,6 +52,34 @@ enum CallFailure: Error {
   private static func isRefusal(_ text: String) -> Bool {
     guard let alert = text.firstRange(of: "alert") else { return false }
     return ["certificate", "unknown ca", "access denied"].contains { text[alert.upperBound...].contains($0) }
+  }
+}
+
+/// What each member of a cluster has failed with.
+struct MemberFailures {
+  private let endpoints: [String]
+  private var failures: [(code: FileError.Code, reason: String)?]
+
+  init(_ endpoints: [String]) { (self.endpoints, failures) = (endpoints, Array(repeating: nil, count: endpoints.count)) }
+
+  mutating func note(_ code: FileError.Code, _ reason: String, of index: Int) { failures[index] = (code, reason) }
+
+  /// One error, which names all members, those with one reason together.
+  var error: FileError {
+    var groups: [(reason: String, endpoints: [String])] = []
+    for (endpoint, failure) in zip(endpoints, failures) {
+      guard let failure else { continue }
+      if let index = groups.firstIndex(where: { $0.reason == failure.reason }) {
+        groups[index].endpoints.append(endpoint)
+      } else {
+        groups.append((failure.reason, [endpoint]))
+      }
+    }
+    let codes = failures.compactMap { $0?.code }
+    let text = groups.map { "\($0.endpoints.joined(separator: ", ")): \($0.reason)" }.joined(separator: "; ")
+    // A later call may find it repaired, if this is so for one of them.
+    let code = codes.contains(.io) ? .io : codes.first ?? .io
+    return FileError(code, endpoints.count > 1 ? "no member of the cluster can be used: \(text)" : text)
   }
 }
 
@@ -81,7 +115,7 @@ struct GRPCStatus {
     case 3 where message.contains("revision of auth store"): .member(.io, message)
     case 8 where message.contains("too many requests"): .member(.io, message)
     case 8: .call(FileError(.full, "the engine has no space left: \(text)"))
-    case 4, 14: .member(.io, message)
+    case 4, 14: .member(.io, "no majority of the members, or no leader (\(message))")
     default: .member(.toolFailed, message)
     }
   }

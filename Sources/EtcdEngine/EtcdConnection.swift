@@ -82,7 +82,7 @@ package struct EtcdCertificates: Sendable {
     _ method: String, _ request: [UInt8], _ read: (ArraySlice<UInt8>) throws(MessageReader.Malformed) -> Answer
   ) throws(FileError) -> Answer {
     guard request.count <= Self.requestLimit else { throw FileError(.tooLarge, "a request of \(request.count) bytes") }
-    var failure: FileError?
+    var failures = MemberFailures(endpoints)
     for _ in endpoints {
       let endpoint = endpoints[current]
       do {
@@ -92,14 +92,12 @@ package struct EtcdCertificates: Sendable {
         // Repeating is harmless: a writer reads afterwards.
         switch error {
         case .call(let error): throw error
-        case .member(let code, let reason):
-          // What a later call may find repaired is the error of all.
-          if failure == nil || code == .io { failure = FileError(code, "\(endpoint): \(reason)") }
+        case .member(let code, let reason): failures.note(code, reason, of: current)
         }
         current = (current + 1) % endpoints.count
       }
     }
-    throw failure ?? FileError(.io, "there is no endpoint")
+    throw failures.error
   }
 
   func call(_ method: String, _ request: [UInt8]) throws(FileError) { try call(method, request) { _ in } }
@@ -128,7 +126,7 @@ package struct EtcdCertificates: Sendable {
     let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard code == CURLE_OK else {
       let isNew = unsafe headers.count == 0 && coffer_curl_has_connected(handle) != 0
-      throw CallFailure(code, text, of: endpoint, isNew: isNew, certificates)
+      throw CallFailure(code, text, unsafe coffer_curl_errno(handle), of: endpoint, isNew: isNew, certificates)
     }
     let status = unsafe GRPCStatus(headers: Array(UnsafeBufferPointer(start: headers.bytes, count: headers.count)))
     if let failure = status.failure(of: endpoint) { throw failure }

@@ -87,4 +87,27 @@ import Testing
   {
     #expect(GRPCStatus(headers: Array("HTTP/2 200\r\n\(headers)\r\n".utf8)).failure(of: "host:1")?.code == code)
   }
+
+  @Test func anErrorNamesAllMembers() {
+    var failures = MemberFailures(["a:1", "b:2", "c:3"])
+    failures.note(.accessDenied, "one", of: 0)
+    failures.note(.toolFailed, "two", of: 1)
+    failures.note(.accessDenied, "one", of: 2)
+    #expect(failures.error.detail == "no member of the cluster can be used: a:1, c:3: one; b:2: two")
+    #expect(failures.error.code == .accessDenied)
+    failures.note(.io, "three", of: 2)
+    #expect(failures.error.detail == "no member of the cluster can be used: a:1: one; b:2: two; c:3: three")
+    #expect(failures.error.code == .io)
+    failures = MemberFailures(["a:1"])
+    failures.note(.io, "one", of: 0)
+    #expect(failures.error.detail == "a:1: one")
+  }
+
+  @Test func aMemberWithoutALeaderIsNamed() {
+    let status = GRPCStatus(headers: Array("grpc-status: 14\r\ngrpc-message: etcdserver: no leader\r\n".utf8))
+    guard case .member(.io, "no majority of the members, or no leader (etcdserver: no leader)") = status.failure(of: "a:1") else {
+      Issue.record("\(status)")
+      return
+    }
+  }
 }

@@ -48,4 +48,13 @@ struct ServerChoiceTests {
     server.files.shell("cp ada/key.pem bob/key.pem")
     #expect(code { _ = try engine(["localhost:1", server.endpoint, "localhost:1"], server, as: "bob") } == .accessDenied)
   }
+
+  @Test func anErrorHasTheReasonsOfAllMembers() throws {
+    let server = try Server()
+    let (endpoint, child) = server.files.listen("ada")
+    let detail = detail { _ = try engine(["localhost:1", endpoint, "localhost:2"], server) }
+    let reason = "no connection (Connection refused)"
+    #expect(detail.hasPrefix("no member of the cluster can be used: localhost:1, localhost:2: \(reason); \(endpoint): the cert"))
+    withExtendedLifetime(child) {}
+  }
 }
