@@ -71,13 +71,14 @@ static inline CURL *coffer_curl_make(
 /// One call. The trailers of the answer are among its headers.
 /// `message` has room for CURL_ERROR_SIZE bytes.
 static inline CURLcode coffer_curl_call(
-    CURL *handle, const char *url, const unsigned char *request, size_t count, struct coffer_curl_buffer *headers,
-    struct coffer_curl_buffer *body, char *message) {
+    CURL *handle, const char *url, long connect_milliseconds, const unsigned char *request, size_t count,
+    struct coffer_curl_buffer *headers, struct coffer_curl_buffer *body, char *message) {
   struct curl_slist *list = curl_slist_append(NULL, "Content-Type: application/grpc");
   struct curl_slist *longer = list ? curl_slist_append(list, "TE: trailers") : NULL;
   CURLcode code = longer ? CURLE_OK : CURLE_OUT_OF_MEMORY;
 #define COFFER_SET(option, value) if (!code) code = curl_easy_setopt(handle, option, value)
   COFFER_SET(CURLOPT_URL, url);
+  COFFER_SET(CURLOPT_CONNECTTIMEOUT_MS, connect_milliseconds);
   COFFER_SET(CURLOPT_HTTPHEADER, list);
   COFFER_SET(CURLOPT_POST, 1L);
   COFFER_SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
@@ -99,6 +100,12 @@ static inline CURLcode coffer_curl_call(
 static inline int coffer_curl_has_connected(CURL *handle) {
   long count = 0;
   return !curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, &count) && count > 0;
+}
+
+/// Whether the last call had a connection, with TLS, on which its request could be sent.
+static inline int coffer_curl_is_connected(CURL *handle) {
+  curl_off_t time = 0;
+  return !curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &time) && time > 0;
 }
 
 /// The error of the system with which the last call could not connect, or 0.

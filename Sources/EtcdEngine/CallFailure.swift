@@ -1,28 +1,44 @@
 import CCurl
-package import CofferFiles
+import CofferFiles
 
 /// Why a call was not carried out.
 enum CallFailure: Error {
   /// An error of one member, in words that do not name it: another one may carry the call out.
   case member(FileError.Code, String)
+  /// Of one member, which has not made the connection in its time.
+  case late
   /// An error of the user, of the cluster or of the request, which each member has.
   case call(FileError)
 
   var code: FileError.Code {
     switch self {
     case .member(let code, _): code
+    case .late: .io
     case .call(let error): error.code
     }
   }
 
-  static let malformed = "answers in another form than etcd"
+  /// In words.
+  var reason: String {
+    switch self {
+    case .member(_, let reason): reason
+    case .late: Self.lateReason
+    case .call(let error): error.detail
+    }
+  }
+
+  private static let lateReason = "no answer in time"
+  static let malformedReason = "answers in another form than etcd"
+  static var malformed: CallFailure { .member(.toolFailed, malformedReason) }
 
   /// - Parameters:
   ///   - code: The one of libcurl, with its text.
   ///   - number: The one of the system, or 0.
+  ///   - isConnected: Whether the request could be sent.
   ///   - isNew: Whether the connection was made for this call, and has brought nothing.
   init(
-    _ code: CURLcode, _ text: String, _ number: Int32, of endpoint: String, isNew: Bool, _ certificates: EtcdCertificates
+    _ code: CURLcode, _ text: String, _ number: Int32, of endpoint: String, isConnected: Bool, isNew: Bool,
+    _ certificates: EtcdCertificates
   ) {
     self =
       switch code {
@@ -35,7 +51,7 @@ enum CallFailure: Error {
       case CURLE_COULDNT_RESOLVE_HOST: .member(.io, text)
       // Without the milliseconds and the address in the text of libcurl, so that several members have one reason.
       case CURLE_COULDNT_CONNECT: .member(.io, "no connection\(number == 0 ? "" : " (\(ErrorNumber.text(of: number)))")")
-      case CURLE_OPERATION_TIMEDOUT: .member(.io, "no answer in time")
+      case CURLE_OPERATION_TIMEDOUT: isConnected ? .member(.io, Self.lateReason) : .late
       case _ where Self.isRefusal(text):
         .call(
           certificates.refusal
@@ -58,11 +74,16 @@ enum CallFailure: Error {
 /// What each member of a cluster has failed with.
 struct MemberFailures {
   private let endpoints: [String]
-  private var failures: [(code: FileError.Code, reason: String)?]
+  private var failures: [CallFailure?]
 
   init(_ endpoints: [String]) { (self.endpoints, failures) = (endpoints, Array(repeating: nil, count: endpoints.count)) }
 
-  mutating func note(_ code: FileError.Code, _ reason: String, of index: Int) { failures[index] = (code, reason) }
+  /// Whether it was not tried yet, or has not made the connection in its time.
+  func mayTry(_ index: Int) -> Bool {
+    if case .late? = failures[index] { true } else { failures[index] == nil }
+  }
+
+  mutating func note(_ failure: CallFailure, of index: Int) { failures[index] = failure }
 
   /// One error, which names all members, those with one reason together.
   var error: FileError {

@@ -52,6 +52,8 @@ package struct EtcdCertificates: Sendable {
   static let answerLimit = 12 << 20
   /// In bytes, of a request: what etcd takes if nothing else is set. The longest object is a third shorter.
   private static let requestLimit = 3 << 19
+  /// In milliseconds, for the connection to one of several members at first.
+  private static let shortConnect = 2500
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   private let endpoints: [String]
@@ -83,16 +85,16 @@ package struct EtcdCertificates: Sendable {
   ) throws(FileError) -> Answer {
     guard request.count <= Self.requestLimit else { throw FileError(.tooLarge, "a request of \(request.count) bytes") }
     var failures = MemberFailures(endpoints)
-    for _ in endpoints {
-      let endpoint = endpoints[current]
-      do {
-        let answer = try attempt(endpoint, method, request)
-        do { return try read(answer) } catch { throw CallFailure.member(.toolFailed, CallFailure.malformed) }
-      } catch {
-        // Repeating is harmless: a writer reads afterwards.
-        switch error {
-        case .call(let error): throw error
-        case .member(let code, let reason): failures.note(code, reason, of: current)
+    // A member that stands still gets all of its time only if no other one carries the call out.
+    let short = endpoints.count > 1 ? min(Self.shortConnect, milliseconds.connect) : milliseconds.connect
+    for limit in short < milliseconds.connect ? [short, milliseconds.connect] : [short] {
+      for _ in endpoints {
+        do {
+          if failures.mayTry(current) { return try attempt(method, request, read, connectMilliseconds: limit) }
+        } catch {
+          // Repeating is harmless: a writer reads afterwards.
+          if case .call(let error) = error { throw error }
+          failures.note(error, of: current)
         }
         current = (current + 1) % endpoints.count
       }
@@ -109,10 +111,12 @@ package struct EtcdCertificates: Sendable {
       connectMilliseconds: milliseconds.connect, callMilliseconds: milliseconds.call)
   }
 
-  /// - Returns: The message of the answer.
-  private func attempt(
-    _ endpoint: String, _ method: String, _ request: [UInt8]
-  ) throws(CallFailure) -> ArraySlice<UInt8> {
+  /// One call to the current member.
+  private func attempt<Answer>(
+    _ method: String, _ request: [UInt8], _ read: (ArraySlice<UInt8>) throws(MessageReader.Malformed) -> Answer,
+    connectMilliseconds: Int
+  ) throws(CallFailure) -> Answer {
+    let endpoint = endpoints[current]
     let frame = Self.frame(request)
     var headers = unsafe coffer_curl_buffer(bytes: nil, count: 0, capacity: 0, limit: 1 << 16)
     var body = unsafe coffer_curl_buffer(bytes: nil, count: 0, capacity: 0, limit: Self.answerLimit)
@@ -122,18 +126,20 @@ package struct EtcdCertificates: Sendable {
     }
     var message = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
     let code = unsafe coffer_curl_call(
-      handle, "https://\(endpoint)/etcdserverpb.\(method)", frame, frame.count, &headers, &body, &message)
+      handle, "https://\(endpoint)/etcdserverpb.\(method)", connectMilliseconds, frame, frame.count, &headers, &body, &message)
     let text = String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     guard code == CURLE_OK else {
+      let isConnected = unsafe coffer_curl_is_connected(handle) != 0
       let isNew = unsafe headers.count == 0 && coffer_curl_has_connected(handle) != 0
-      throw CallFailure(code, text, unsafe coffer_curl_errno(handle), of: endpoint, isNew: isNew, certificates)
+      throw CallFailure(
+        code, text, unsafe coffer_curl_errno(handle), of: endpoint, isConnected: isConnected, isNew: isNew, certificates)
     }
     let status = unsafe GRPCStatus(headers: Array(UnsafeBufferPointer(start: headers.bytes, count: headers.count)))
     if let failure = status.failure(of: endpoint) { throw failure }
     guard let answer = unsafe Self.message(Array(UnsafeBufferPointer(start: body.bytes, count: body.count))) else {
-      throw .member(.toolFailed, CallFailure.malformed)
+      throw .malformed
     }
-    return answer
+    do { return try read(answer) } catch { throw .malformed }
   }
 
   static func frame(_ message: [UInt8]) -> [UInt8] {
@@ -150,5 +156,5 @@ package struct EtcdCertificates: Sendable {
     return frame[5...]
   }
 
-  static var malformed: FileError { FileError(.toolFailed, CallFailure.malformed) }
+  static var malformed: FileError { FileError(.toolFailed, CallFailure.malformedReason) }
 }

@@ -11,8 +11,9 @@ package final class EtcdEngine: Engine {
 
   private let connection: EtcdConnection
   private let prefix: [UInt8]
-  private let isTemporary: Bool
   private let isMailbox: Bool
+  /// Whether what this engine has made is deleted with it.
+  private var isTemporary = false
   private var watch: EtcdWatch?
 
   /// - Parameters:
@@ -31,11 +32,13 @@ package final class EtcdEngine: Engine {
       endpoints, certificates, connectMilliseconds: connectMilliseconds, callMilliseconds: callMilliseconds)
     // A role for mailboxes gives no right to spaces.
     prefix = Array("coffer/1/\(purpose.isMailbox ? "join/" : "")\(space)/".utf8)
-    (isTemporary, isMailbox) = (purpose == .temporary, purpose.isMailbox)
+    isMailbox = purpose.isMailbox
     if !purpose.isMade {
       guard try !range(EtcdRequest.range(mark, isOfKeysOnly: true)).pairs.isEmpty else { throw missing }
     } else {
       _ = try put(mark, [1], if: [.init(key: mark, isThere: false)], else: [])
+      // Not before: a server that does not answer would not answer the deletion either.
+      isTemporary = purpose == .temporary
     }
   }
 

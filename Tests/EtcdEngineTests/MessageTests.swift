@@ -90,16 +90,19 @@ import Testing
 
   @Test func anErrorNamesAllMembers() {
     var failures = MemberFailures(["a:1", "b:2", "c:3"])
-    failures.note(.accessDenied, "one", of: 0)
-    failures.note(.toolFailed, "two", of: 1)
-    failures.note(.accessDenied, "one", of: 2)
+    failures.note(.member(.accessDenied, "one"), of: 0)
+    failures.note(.member(.toolFailed, "two"), of: 1)
+    failures.note(.member(.accessDenied, "one"), of: 2)
     #expect(failures.error.detail == "no member of the cluster can be used: a:1, c:3: one; b:2: two")
     #expect(failures.error.code == .accessDenied)
-    failures.note(.io, "three", of: 2)
+    failures.note(.member(.io, "three"), of: 2)
     #expect(failures.error.detail == "no member of the cluster can be used: a:1: one; b:2: two; c:3: three")
     #expect(failures.error.code == .io)
+    #expect(!failures.mayTry(1))
+    failures.note(.late, of: 1)
+    #expect(failures.mayTry(1))
     failures = MemberFailures(["a:1"])
-    failures.note(.io, "one", of: 0)
+    failures.note(.member(.io, "one"), of: 0)
     #expect(failures.error.detail == "a:1: one")
   }
 

@@ -1,4 +1,7 @@
+import Children
 import CofferFiles
+import CofferSync
+import Glibc
 import SyncEngines
 import Testing
 
@@ -55,6 +58,49 @@ struct ServerChoiceTests {
     let detail = detail { _ = try engine(["localhost:1", endpoint, "localhost:2"], server) }
     let reason = "no connection (Connection refused)"
     #expect(detail.hasPrefix("no member of the cluster can be used: localhost:1, localhost:2: \(reason); \(endpoint): the cert"))
+    withExtendedLifetime(child) {}
+  }
+
+  private func seconds(_ body: () throws -> Void) rethrows -> Duration {
+    let start = ContinuousClock.now
+    try body()
+    return ContinuousClock.now - start
+  }
+
+  @Test func aServerThatStandsStillCostsLittle() throws {
+    let server = try Server()
+    _ = try server.ready()
+    let (endpoint, child) = server.files.listen("server")
+    child.signal(SIGSTOP)
+    let time = try seconds {
+      let appended = try engine([endpoint, server.endpoint], server).append(0, [1])
+      #expect(appended == .made)
+    }
+    // Each member has 10 s if no other one answers.
+    #expect(time < .seconds(9))
+  }
+
+  @Test func aServerGetsItsTimeIfNoOtherOneAnswers() throws {
+    let server = try Server()
+    _ = try server.ready()
+    let process = try #require(server.child)
+    process.signal(SIGSTOP)
+    let later = Child(["sh", "-c", "sleep 4; kill -CONT \(process.identifier)"])
+    #expect(try engine([server.endpoint, "localhost:1"], server).append(0, [1]) == .made)
+    withExtendedLifetime(later) {}
+  }
+
+  /// It takes the request and says nothing: the engine ends with the call, and makes no other one.
+  @Test(arguments: [EngineAddress.Purpose.new, .temporary]) func aServerThatSaysNothingIsAskedOnce(
+    purpose: EngineAddress.Purpose
+  ) throws {
+    let files = Certificates()
+    let (endpoint, child) = files.listen("server")
+    let time = seconds {
+      #expect(
+        code { _ = try EtcdEngine([endpoint], files["ada"], space: Server.space, purpose, callMilliseconds: 4000) } == .io)
+    }
+    #expect(time < .milliseconds(7500))
     withExtendedLifetime(child) {}
   }
 }
