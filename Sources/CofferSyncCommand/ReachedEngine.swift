@@ -8,8 +8,10 @@ import VaultCore
 struct EngineFailure: Explained {
   private let address: EngineAddress
   private let error: any Error
-  /// Whether this vault was to become a device.
-  var isOfNewDevice = false
+  /// The work that has failed, for the hint.
+  enum Purpose { case synchronise, becomeDevice, addDevice }
+
+  var purpose = Purpose.synchronise
 
   init(_ error: any Error, _ address: EngineAddress) { (self.error, self.address) = (error, address) }
 
@@ -34,8 +36,25 @@ struct EngineFailure: Explained {
   var explanation: Explanation {
     let isFile = if case .etcd = address { false } else { true }
     let missing = isFile ? "is the file server mounted? nothing is lost" : "has etcd lost its data? nothing is lost"
-    let hint = isOfNewDevice ? "this vault is as it was" : "nothing is lost; later: coffer sync now"
     return .init(.inputOutput, "\(address): the engine cannot be used", isMissing ? missing : hint)
+  }
+
+  /// The certificate, its files, the role: no later call finds them repaired by itself.
+  private var needsPerson: Bool {
+    guard case .etcd = address, let error = error as? FileError else { return false }
+    return error.code == .accessDenied || error.code == .toolFailed
+  }
+
+  private var hint: String {
+    switch purpose {
+    case .synchronise where needsPerson: "nothing is lost; when this is repaired: coffer sync now"
+    case .synchronise: "nothing is lost; later: coffer sync now"
+    case .becomeDevice: "this vault is as it was"
+    // It may have been added just before.
+    case .addDevice where needsPerson:
+      "coffer sync members lists the devices; when this is repaired, begin again on the new one: coffer sync join"
+    case .addDevice: "coffer sync members lists the devices; begin again on the new one: coffer sync join"
+    }
   }
 }
 

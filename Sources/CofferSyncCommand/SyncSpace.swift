@@ -50,7 +50,7 @@ struct NewDeviceOptions: ParsableArguments {
       }
       return OpenSpace.describing(try SpaceSession(new, in: keychain))
     } catch var failure as EngineFailure {
-      failure.isOfNewDevice = true
+      failure.purpose = .becomeDevice
       throw failure
     }
   }

@@ -5,7 +5,7 @@ import CofferFiles
 enum CallFailure: Error {
   /// An error of one member, in words that do not name it: another one may carry the call out.
   case member(FileError.Code, String)
-  /// Of one member, which has not made the connection in its time.
+  /// One member has not made the connection in its time.
   case late
   /// An error of the user, of the cluster or of the request, which each member has.
   case call(FileError)
@@ -40,16 +40,21 @@ enum CallFailure: Error {
     _ code: CURLcode, _ text: String, _ number: Int32, of endpoint: String, isConnected: Bool, isNew: Bool,
     _ certificates: EtcdCertificates
   ) {
+    func unusable(_ reason: String) -> CallFailure {
+      .call(FileError(.accessDenied, "the files of the certificate cannot be used: \(reason)"))
+    }
     self =
       switch code {
       case CURLE_WRITE_ERROR: .call(FileError(.tooLarge, "the answer of \(endpoint): \(text)"))
       case CURLE_OUT_OF_MEMORY: .call(FileError(.outOfMemory, text))
+      case CURLE_SSL_CERTPROBLEM where text.contains("private key"):
+        unusable("the key is not the one of cert.pem, or it has a passphrase: \(certificates.key)")
       case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE:
-        .call(FileError(.accessDenied, "the files of the certificate cannot be used: \(text)"))
+        unusable(text)
       // It is of another authority, of another host, or expired.
       case CURLE_PEER_FAILED_VERIFICATION: .member(.accessDenied, "the certificate of the server is refused: \(text)")
       case CURLE_COULDNT_RESOLVE_HOST: .member(.io, text)
-      // Without the milliseconds and the address in the text of libcurl, so that several members have one reason.
+      // The text of libcurl has an address and milliseconds, so that each member would have a reason of its own.
       case CURLE_COULDNT_CONNECT: .member(.io, "no connection\(number == 0 ? "" : " (\(ErrorNumber.text(of: number)))")")
       case CURLE_OPERATION_TIMEDOUT: isConnected ? .member(.io, Self.lateReason) : .late
       case _ where Self.isRefusal(text):
@@ -71,7 +76,7 @@ enum CallFailure: Error {
   }
 }
 
-/// What each member of a cluster has failed with.
+/// The failures of the members of a cluster.
 struct MemberFailures {
   private let endpoints: [String]
   private var failures: [CallFailure?]
@@ -123,15 +128,19 @@ struct GRPCStatus {
     }
   }
 
+  /// - Parameter prefix: The one of the keys to which the user needs a right.
   /// - Returns: nil if the call was done.
-  func failure(of endpoint: String) -> CallFailure? {
+  func failure(of endpoint: String, below prefix: String = "") -> CallFailure? {
     let text = "\(endpoint): \(message)"
     return switch code {
     case 0: nil
     case nil: .member(.toolFailed, "no server of etcd answers")
     case 3 where message.contains("too large"): .call(FileError(.tooLarge, text))
     case 8 where message.contains("larger than max"): .call(FileError(.tooLarge, text))
-    case 7, 16: .call(FileError(.accessDenied, "the role of this user at the engine does not allow it: \(text)"))
+    case 7, 16:
+      .call(
+        FileError(
+          .accessDenied, "the role of this user at the engine does not allow it: it needs readwrite for \(prefix): \(text)"))
     // The role was changed, and this member has not heard of it.
     case 3 where message.contains("revision of auth store"): .member(.io, message)
     case 8 where message.contains("too many requests"): .member(.io, message)

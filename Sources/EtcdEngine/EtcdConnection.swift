@@ -17,7 +17,8 @@ package struct EtcdCertificates: Sendable {
       var status = stat()
       guard unsafe stat(path, &status) == 0 else {
         // Not `missing`, which says that the log is not there.
-        throw FileError(.toolFailed, FileError(errno: errno, path).detail)
+        let detail = FileError(errno: errno, path).detail
+        throw FileError(.toolFailed, "\(detail): ca.pem, cert.pem and key.pem belong there")
       }
       guard status.st_mode & S_IFMT == (path == directory ? S_IFDIR : S_IFREG) else { throw FileError(.notAFile, path) }
       // Root may keep the authority for all users.
@@ -36,13 +37,18 @@ package struct EtcdCertificates: Sendable {
     unsafe coffer_curl_make(authority, certificate, key, connect, call)
   }
 
+  /// As `2025-01-03`, in UTC.
+  static func day(_ seconds: Int64) -> String? {
+    var (seconds, parts) = unsafe (time_t(seconds), tm())
+    guard unsafe gmtime_r(&seconds, &parts) != nil else { return nil }
+    let (year, month, day) = unsafe (parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday)
+    return "\(year)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
+  }
+
   /// The reason for which a server refuses the certificate of this user, if its time is over: a server says no reason.
   var refusal: FileError? {
-    guard let end = try? end(), Int64(time(nil)) > end else { return nil }
-    var (seconds, parts) = unsafe (time_t(end), tm())
-    guard unsafe gmtime_r(&seconds, &parts) != nil else { return nil }
-    let day = unsafe "\(parts.tm_year + 1900)-\(parts.tm_mon + 1)-\(parts.tm_mday)"
-    return FileError(.accessDenied, "the certificate of this user has expired on \(day): \(certificate)")
+    guard let end = try? end(), Int64(time(nil)) > end, let day = Self.day(end) else { return nil }
+    return FileError(.accessDenied, "the certificate of this user has expired on \(day): \(certificate) needs a new one")
   }
 }
 
@@ -59,14 +65,16 @@ package struct EtcdCertificates: Sendable {
   private let endpoints: [String]
   private let certificates: EtcdCertificates
   private let milliseconds: (connect: Int, call: Int)
+  /// The prefix of the keys to which the user needs a right.
+  private let prefix: String
   private var current = 0
   /// The handle of libcurl keeps the connection.
   private let handle: UnsafeMutableRawPointer
 
   init(
-    _ endpoints: [String], _ certificates: EtcdCertificates, connectMilliseconds: Int, callMilliseconds: Int
+    _ endpoints: [String], _ certificates: EtcdCertificates, prefix: String = "", connectMilliseconds: Int, callMilliseconds: Int
   ) throws(FileError) {
-    (self.endpoints, self.certificates) = (endpoints, certificates)
+    (self.endpoints, self.certificates, self.prefix) = (endpoints, certificates, prefix)
     milliseconds = (connectMilliseconds, callMilliseconds)
     guard Self.isReady, let handle = unsafe certificates.handle(connectMilliseconds, callMilliseconds) else {
       throw FileError(.toolFailed, "libcurl cannot be used")
@@ -135,7 +143,7 @@ package struct EtcdCertificates: Sendable {
         code, text, unsafe coffer_curl_errno(handle), of: endpoint, isConnected: isConnected, isNew: isNew, certificates)
     }
     let status = unsafe GRPCStatus(headers: Array(UnsafeBufferPointer(start: headers.bytes, count: headers.count)))
-    if let failure = status.failure(of: endpoint) { throw failure }
+    if let failure = status.failure(of: endpoint, below: prefix) { throw failure }
     guard let answer = unsafe Self.message(Array(UnsafeBufferPointer(start: body.bytes, count: body.count))) else {
       throw .malformed
     }

@@ -28,8 +28,10 @@ package final class EtcdEngine: Engine {
     _ endpoints: [String], _ certificates: EtcdCertificates, space: Identifier, _ purpose: EngineAddress.Purpose = .existing,
     connectMilliseconds: Int = 10_000, callMilliseconds: Int = 30_000
   ) throws(FileError) {
+    // A new space has any identifier.
+    let right = purpose.isMailbox ? "coffer/1/join/" : purpose == .new ? "coffer/1/" : "coffer/1/\(space)/"
     connection = try EtcdConnection(
-      endpoints, certificates, connectMilliseconds: connectMilliseconds, callMilliseconds: callMilliseconds)
+      endpoints, certificates, prefix: right, connectMilliseconds: connectMilliseconds, callMilliseconds: callMilliseconds)
     // A role for mailboxes gives no right to spaces.
     prefix = Array("coffer/1/\(purpose.isMailbox ? "join/" : "")\(space)/".utf8)
     isMailbox = purpose.isMailbox
@@ -37,7 +39,7 @@ package final class EtcdEngine: Engine {
       guard try !range(EtcdRequest.range(mark, isOfKeysOnly: true)).pairs.isEmpty else { throw missing }
     } else {
       _ = try put(mark, [1], if: [.init(key: mark, isThere: false)], else: [])
-      // Not before: a server that does not answer would not answer the deletion either.
+      // A server that does not answer would not answer the deletion either.
       isTemporary = purpose == .temporary
     }
   }

@@ -21,6 +21,10 @@ import Testing
     #expect(EtcdCertificates.end(ofPEM: Array((["text", ""] + lines).joined(separator: "\r\n").utf8)) == end)
   }
 
+  @Test func aDayHasTwoDigits() {
+    #expect(EtcdCertificates.day(1_735_862_400) == "2025-01-03" && EtcdCertificates.day(1_762_905_600) == "2025-11-12")
+  }
+
   @Test func anotherFormHasNoEnd() {
     let text = Array(Self.certificate(1).joined(separator: "\n").utf8)
     for bytes in [[], Array("-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----".utf8), Array(text.dropFirst(4))] {

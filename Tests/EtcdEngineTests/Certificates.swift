@@ -41,11 +41,12 @@ final class Certificates {
       """)
   }
 
-  /// A server of TLS with this certificate, at an address of 127.0.0.1, which takes each connection and answers nothing.
-  func listen(_ name: String) -> (endpoint: String, child: Child) {
+  /// A server of TLS with this certificate, at an address of 127.0.0.1, which takes each connection, and answers what its
+  /// process gets.
+  func listen(_ name: String, _ application: String = "h2") -> (endpoint: String, child: Child) {
     let port = Server.freePort()
     let child = Child([
-      "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-alpn", "h2", "-cert", "\(root)/\(name)/cert.pem", "-key",
+      "openssl", "s_server", "-accept", "127.0.0.1:\(port)", "-alpn", application, "-cert", "\(root)/\(name)/cert.pem", "-key",
       "\(root)/\(name)/key.pem",
     ])
     while let line = child.line(), line != "ACCEPT" {}

@@ -103,13 +103,20 @@ struct EtcdEngineTests {
     server.files.issue("late", by: "ca", days: -1)
     server.files.issue("trusting", by: "ca")
     server.files.shell(
-      "cp foreign/ca.pem trusting/ca.pem; cp -r ada open; chmod 644 open/key.pem; cp -r ada none; rm none/key.pem; cp -r ada loose; chmod o+w loose/ca.pem"
-    )
+      """
+      cp foreign/ca.pem trusting/ca.pem; cp -r ada open; chmod 644 open/key.pem; cp -r ada none; rm none/key.pem
+      cp -r ada loose; chmod o+w loose/ca.pem
+      for name in mixed locked double; do cp -r ada $name; done
+      cat late/key.pem >mixed/key.pem; cat ada/cert.pem >double/key.pem
+      openssl pkey -in ada/key.pem -aes256 -passout pass:secret -out locked/key.pem
+      """)
+    let keyError = "the key is not the one of cert.pem, or it has a passphrase: "
     // The code is `io` if the end of the connection overtakes the reason.
     for (user, sentence) in [
       ("stranger", "refuses the certificate of this user"), ("late", "the certificate of this user has expired on 20"),
-      ("trusting", "the certificate of the server is refused"), ("open", "others may use"), ("none", "No such file"),
-      ("loose", "others may write"),
+      ("trusting", "the certificate of the server is refused"), ("open", "others may use"),
+      ("none", "key.pem: No such file or directory: ca.pem, cert.pem and key.pem belong there"), ("mixed", keyError),
+      ("locked", keyError), ("double", keyError), ("loose", "others may write"),
     ] {
       let detail = detail { _ = try server.engine(as: user) }
       #expect(detail.contains(sentence), "\(user): \(detail)")
@@ -150,6 +157,8 @@ struct EtcdEngineTests {
     #expect(code { _ = try server.engine(as: "bob") } == .accessDenied)
     let other = try #require(Identifier([UInt8](repeating: 8, count: 16)))
     #expect(code { _ = try server.engine(.new, space: other) } == .accessDenied)
+    #expect(detail { _ = try server.engine(.new, space: other) }.contains("it needs readwrite for coffer/1/: "))
+    #expect(detail { _ = try server.engine(.mailbox, as: "bob", space: other) }.contains("readwrite for coffer/1/join/: "))
     let mailbox = try server.engine(.temporary, space: other)
     #expect(try mailbox.append(0, [1]) == .made && server.engine(.mailbox, space: other).read(from: 0, limit: 500).count == 1)
 
@@ -160,6 +169,7 @@ struct EtcdEngineTests {
       let detail = detail(attempt)
       #expect(detail.contains("the role of this user at the engine does not allow it"), "\(detail)")
       #expect(code(attempt) == .accessDenied)
+      #expect(detail.contains("it needs readwrite for coffer/1/\(Server.space)/: "), "\(detail)")
     }
     try root.grant("ada")
     #expect(try engine.read(from: 0, limit: 500).count == 2)

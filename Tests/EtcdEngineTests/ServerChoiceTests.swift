@@ -32,13 +32,14 @@ struct ServerChoiceTests {
   }
 
   @Test func aServerThatIsNoneOfEtcdIsPassedOver() throws {
-    let port = Server.freePort()
-    let server = try Server("--listen-metrics-urls", "https://127.0.0.1:\(port)")
+    let server = try Server()
     _ = try server.ready()
-    let engine = try engine(["localhost:\(port)", server.endpoint], server)
-    #expect(try engine.append(0, [1]) == .made)
-    let detail = detail { _ = try self.engine(["localhost:\(port)"], server) }
-    #expect(detail == "localhost:\(port): no server of etcd answers")
+    // Each answers one call.
+    let others = (0..<2).map { _ in server.files.listen("server", "http/1.1") }
+    for other in others { other.child.send("HTTP/1.1 404 Not Found\nContent-Length: 0\n") }
+    #expect(try engine([others[0].endpoint, server.endpoint], server).append(0, [1]) == .made)
+    let endpoint = others[1].endpoint
+    #expect(detail { _ = try engine([endpoint], server) } == "\(endpoint): no server of etcd answers")
   }
 
   /// No member would allow it: the next one is not asked, which would bring another error.
