@@ -51,14 +51,20 @@ extension SyncError: Explained {
       .init(
         .denied, "no owner but a recovery key would be left", "coffer sync role DEVICE owner first; or all the same: --force")
     case .noAnswer: .init(.inputOutput, "the other device has not answered in 10 minutes", "begin again: coffer sync join")
-    case .codeTaken: .init(.duplicate, "another device has answered under this code", "begin again: coffer sync join")
+    case .codeTaken:
+      .init(
+        .duplicate, "this code is used up: an earlier coffer sync add has answered, and may have ended",
+        "begin again on the new device: coffer sync join")
     case .exchangeRefused:
       .init(
         .integrity, "the messages are not those of one exchange: another program may be between the two",
         "begin again: coffer sync join")
     case .exchangeEnded:
-      .init(.denied, "the other device has not added this one: a wrong number, or no right to", "begin again: coffer sync join")
-    case .wrongNumber: .init(.denied, "is not the number: nothing has been added", "begin again: coffer sync join")
+      .init(
+        .denied, "the other device has not added this one: a wrong number, no right to, or it was ended",
+        "begin again: coffer sync join")
+    case .wrongNumber:
+      .init(.denied, "is not the number: nothing has been added", "begin again on the new device: coffer sync join")
     case .changesPending:
       .init(.denied, "no other device has them yet", "coffer sync now; or lose them for the others: --force")
     case .erased:

@@ -1,10 +1,6 @@
 import ArgumentParser
-import Coffer
 import CofferConsole
-import CofferFiles
 import CofferSync
-import Glibc
-import SyncEngines
 import VaultCore
 import VaultSync
 
@@ -36,100 +32,6 @@ struct SyncMembers: ParsableCommand {
       ]
     }
     try Descriptor.output.write(Table(heading: ["PERSON", "DEVICE", "ROLE", "ID", "LAST"], rows: rows).text(style: .current()))
-  }
-}
-
-/// How long the two sides of an exchange wait for each other, in milliseconds.
-let patience = 600_000
-
-extension Descriptor {
-  /// - Returns: The next line, or 64 bytes of a longer one; nil at the end.
-  borrowing func line() throws -> [UInt8]? {
-    var line: [UInt8] = []
-    var byte: UInt8 = 0
-    while line.count < 64 {
-      guard try unsafe withUnsafeMutableBytes(of: &byte, { try unsafe read(into: $0) }) == 1 else {
-        return line.isEmpty ? nil : line
-      }
-      if byte == 10 { return line }
-      line.append(byte)
-    }
-    return line
-  }
-}
-
-struct SyncAdd: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add the device that shows a code.",
-    discussion: "Asks for the number that the device shows then. Members add devices of their own person; owners add any.")
-
-  @Argument(help: ArgumentHelp("The code that coffer sync join shows.", valueName: "code"))
-  var code: String
-
-  @Option(help: ArgumentHelp("owner, member or reader.", valueName: "role"))
-  var role = Role.member
-
-  @OptionGroup var space: SpaceOptions
-
-  func run() throws {
-    guard let place = Exchange.mailbox(code) else {
-      throw Failure.usage("\(code): is not a code of 8 consonants", hint: "coffer sync join shows it")
-    }
-    let session = try space.session()
-    // The new device reads all of the log.
-    let report = try session.finish(inspects: true)
-    if let error = report.inspection.unrestored { throw error }
-    guard !report.inspection.lacksEntries else {
-      throw Failure(
-        .inputOutput, "the engine has lost entries that a new device needs, and this device does not keep them",
-        hint: "add it on another device, or restore the engine from a backup")
-    }
-    guard !report.lacksParts else {
-      throw Failure(
-        .inputOutput, "the engine has lost parts of a checkpoint that a new device needs",
-        hint: "on the device of an owner: coffer sync now; or add it there")
-    }
-    let address = try OpenSpace.address(session.state.engine)
-    let exchange = Exchange(try mailbox(place, address), until: Deadline(milliseconds: patience))
-    // Other commands work meanwhile.
-    session.rest()
-    var isAnswered = false
-    do {
-      try exchange.add(session.state.replica, as: role, ask: ask) { record in
-        isAnswered = true
-        return try welcome(record, session)
-      }
-    } catch let error as EngineFailure where error.isMissing && !isAnswered {
-      throw Failure(.notFound, "\(code): the device has ended", hint: "there: coffer sync join \(address)")
-    }
-  }
-
-  private func welcome(_ record: DeviceRecord, _ session: SpaceSession) throws -> Welcome {
-    try session.resume()
-    try session.add(record)
-    _ = try session.finish()
-    guard session.state.replica.membership[record.id] != nil, let welcome = Welcome(session.state.replica) else {
-      throw SyncError(.notAllowed, "\(record.person), \(record.name)")
-    }
-    return welcome
-  }
-
-  private func mailbox(_ place: Identifier, _ address: EngineAddress) throws -> any Engine {
-    do {
-      return try OpenSpace.connect(address, place, .mailbox)
-    } catch {
-      guard error.isMissing else { throw error }
-      throw Failure(.notFound, "\(code): no device waits under this code", hint: "there: coffer sync join \(address)")
-    }
-  }
-
-  private func ask(_ record: DeviceRecord) throws -> UInt64 {
-    Descriptor.error.note(
-      "\(record.name.escapingControls()) of \(record.person.escapingControls()), as \(role). The number that it shows: ")
-    let digits = try Descriptor.input.line()?.filter { (48...57).contains($0) } ?? []
-    guard !digits.isEmpty else { throw Failure(.cancelled, "no number was typed: nothing has been changed") }
-    guard digits.count == 8, let number = UInt64(String(decoding: digits, as: UTF8.self)) else { throw SyncError(.wrongNumber) }
-    return number
   }
 }
 
