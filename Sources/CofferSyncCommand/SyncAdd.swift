@@ -81,7 +81,8 @@ struct SyncAdd: ParsableCommand {
     var isAnswered = false
     do {
       try exchange.add(replica, as: role) { record in
-        try ask(record, signals)
+        note(namesakes: replica.membership.devices.values.filter { $0.name.order(record.name) == 0 })
+        return try ask(record, signals)
       } add: { record in
         isAnswered = true
         return try welcome(record, session)
@@ -108,6 +109,12 @@ struct SyncAdd: ParsableCommand {
       guard error.isMissing else { throw error }
       throw Failure(.notFound, "\(code): no device waits under this code", hint: "there: coffer sync join \(address)")
     }
+  }
+
+  private func note(namesakes: [DeviceRecord]) {
+    guard !namesakes.isEmpty else { return }
+    let ids = namesakes.map(\.shortIdentifier).sorted().joined(separator: ", ")
+    Descriptor.error.note("note: the space has a device of this name already (\(ids)); to remove one: coffer sync remove ID\n")
   }
 
   private func ask(_ record: DeviceRecord, _ signals: WaitingSignals) throws -> UInt64 {

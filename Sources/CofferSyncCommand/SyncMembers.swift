@@ -27,7 +27,7 @@ struct SyncMembers: ParsableCommand {
     let devices = replica.membership.devices.values.sorted { ($0.person, $0.name, $0.id) < ($1.person, $1.name, $1.id) }
     let rows = devices.map { record in
       [
-        record.person, record.name, "\(record.role)", String(record.id.description.prefix(16)),
+        record.person, record.name, "\(record.role)", record.shortIdentifier,
         replica.lastEntries[record.id].map { "\($0.number)" } ?? "",
       ]
     }
@@ -55,7 +55,7 @@ struct SyncRole: ParsableCommand {
     let session = try space.session()
     _ = try session.finish()
     let records = try session.devices(device)
-    guard let record = records.first, records.count == 1 else { throw SyncError(.severalDevices, device) }
+    guard let record = records.first, records.count == 1 else { throw SpaceSession.severalDevices(device, records) }
     guard record.role != role else { return Descriptor.error.note("note: it has this role already\n") }
     let isOwn = record.id == session.state.replica.id
     // Without any other owner the log refuses it, also with --force.

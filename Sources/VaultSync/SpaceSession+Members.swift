@@ -42,8 +42,15 @@ extension SpaceSession {
     let ofPerson = all.filter { $0.person.order(name) == 0 }
     guard !named.isEmpty || !ofPerson.isEmpty else { throw SyncError(.noDevice, name) }
     if named.isEmpty { return ofPerson }
-    guard named.count == 1, ofPerson.isEmpty || ofPerson == named else { throw SyncError(.severalDevices, name) }
+    guard named.count == 1, ofPerson.isEmpty || ofPerson == named else {
+      throw Self.severalDevices(name, named + ofPerson.filter { !named.contains($0) })
+    }
     return named
+  }
+
+  /// The error that lists the devices of a name.
+  package static func severalDevices(_ name: String, _ records: [DeviceRecord]) -> SyncError {
+    SyncError(.severalDevices, "\(name): \(records.map(\.shortIdentifier).sorted().joined(separator: ", "))")
   }
 
   /// Whether the words of what this device has read tell something about a log for which it has stopped.

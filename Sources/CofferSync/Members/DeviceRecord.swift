@@ -28,6 +28,9 @@ package struct DeviceRecord: Equatable, Sendable {
     id = Self.identifier(signingKey: signingKey, boxKey: boxKey)
   }
 
+  /// The beginning of the identifier, which is enough for commands.
+  package var shortIdentifier: String { String(id.description.prefix(16)) }
+
   private static func identifier(signingKey: [UInt8], boxKey: [UInt8]) -> Identifier {
     var context = Context("sync-device")
     context.append(signingKey)
