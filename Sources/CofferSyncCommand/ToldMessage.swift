@@ -2,7 +2,7 @@ import CofferConsole
 
 /// Messages of a program that stays: each once, until there is nothing to tell.
 struct ToldMessage {
-  /// Of so many the kinds are kept: those that take turns are not told again and again.
+  /// The number of messages that it remembers: two that take turns are not told again and again.
   private static let count = 4
   private var kinds: [String] = []
 

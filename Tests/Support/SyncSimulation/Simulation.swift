@@ -218,7 +218,7 @@ package struct Simulation {
   }
 
   /// Everyone reads until nothing changes, persons accept the one history, and owners confirm removals. Each device appends once, as it
-  /// does within a week. What no device has put back meanwhile is missing for good, and persons accept that too.
+  /// does within a week. If no device puts back the entries that another one lacks, its person accepts the log without them.
   private mutating func settle() throws -> Bool {
     for device in devices {
       try device.change { $0.wantsPresence = $0.isMember }
