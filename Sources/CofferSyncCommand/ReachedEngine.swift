@@ -35,7 +35,10 @@ struct EngineFailure: Explained {
   /// Always one status: for the caller the engine is the disk of another machine.
   var explanation: Explanation {
     let isFile = if case .etcd = address { false } else { true }
-    let missing = isFile ? "is the file server mounted? nothing is lost" : "has etcd lost its data? nothing is lost"
+    let missing =
+      isFile && purpose == .becomeDevice
+      ? "make the directory, or mount the file server: this vault is as it was"
+      : isFile ? "is the file server mounted? nothing is lost" : "has etcd lost its data? nothing is lost"
     return .init(.inputOutput, "\(address): the engine cannot be used", isMissing ? missing : hint)
   }
 

@@ -53,7 +53,7 @@ extension SyncError: Explained {
     case .noAnswer: .init(.inputOutput, "the other device has not answered in 10 minutes", "begin again: coffer sync join")
     case .codeTaken:
       .init(
-        .duplicate, "this code is used up: an earlier coffer sync add has answered, and may have ended",
+        .duplicate, "this code is used up: an earlier coffer sync add has answered, or another device",
         "begin again on the new device: coffer sync join")
     case .exchangeRefused:
       .init(
@@ -64,7 +64,7 @@ extension SyncError: Explained {
         .denied, "the other device has not added this one: a wrong number, no right to, or it was ended",
         "begin again: coffer sync join")
     case .wrongNumber:
-      .init(.denied, "is not the number: nothing has been added", "begin again on the new device: coffer sync join")
+      .init(.denied, "the number is another one: nothing has been added", "begin again on the new device: coffer sync join")
     case .changesPending:
       .init(.denied, "no other device has them yet", "coffer sync now; or lose them for the others: --force")
     case .erased:
