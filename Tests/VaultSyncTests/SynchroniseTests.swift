@@ -107,6 +107,8 @@ import VaultCore
   /// The process with the lock replaces the state meanwhile.
   @Test func theStateIsReadWithoutTheLock() throws {
     let machines = try Self.machines(1)
+    // They remove their files when they go.
+    defer { withExtendedLifetime(machines) {} }
     let session = try machines[0].session()
     try machines[0].set("bob", String(repeating: "x", count: Value.maximumInlineCount + 1))
     let reading = try SpaceSession(nil, in: machines[0].keychain, files: machines[0].directory.path, isLocked: false)
@@ -118,6 +120,8 @@ import VaultCore
   /// Devices that write at once wait for times of their own, longer after each attempt that another one has preceded.
   @Test func aDeviceThatIsPrecededWaits() throws {
     let machines = try Self.machines(4)
+    // They remove their files when they go.
+    defer { withExtendedLifetime(machines) {} }
     for (index, machine) in machines.enumerated() { try machine.set("user \(index)", "x") }
     let others = machines.dropFirst().map { machine in { _ = try machine.synchronise() } }
     let session = try machines[0].session()
