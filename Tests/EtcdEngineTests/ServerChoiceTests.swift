@@ -40,6 +40,7 @@ struct ServerChoiceTests {
     #expect(try engine([others[0].endpoint, server.endpoint], server).append(0, [1]) == .made)
     let endpoint = others[1].endpoint
     #expect(detail { _ = try engine([endpoint], server) } == "\(endpoint): no server of etcd answers")
+    withExtendedLifetime(others) {}
   }
 
   /// No member would allow it: the next one is not asked, which would bring another error.
@@ -79,6 +80,7 @@ struct ServerChoiceTests {
     }
     // Each member has 10 s if no other one answers.
     #expect(time < .seconds(9))
+    withExtendedLifetime(child) {}
   }
 
   @Test func aServerGetsItsTimeIfNoOtherOneAnswers() throws {
