@@ -36,9 +36,11 @@ struct EngineFailure: Explained {
   var explanation: Explanation {
     let isFile = if case .etcd = address { false } else { true }
     let missing =
-      isFile && purpose == .becomeDevice
-      ? "make the directory, or mount the file server: this vault is as it was"
-      : isFile ? "is the file server mounted? nothing is lost" : "has etcd lost its data? nothing is lost"
+      switch purpose {
+      case _ where !isFile: "has etcd lost its data? nothing is lost"
+      case .becomeDevice: "make the directory, or mount the file server: this vault is as it was"
+      case .synchronise, .addDevice: "is the file server mounted? nothing is lost"
+      }
     return .init(.inputOutput, "\(address): the engine cannot be used", isMissing ? missing : hint)
   }
 

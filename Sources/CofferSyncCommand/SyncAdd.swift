@@ -120,7 +120,7 @@ struct SyncAdd: ParsableCommand {
   private func ask(_ record: DeviceRecord, _ signals: WaitingSignals) throws -> UInt64 {
     Descriptor.error.note(
       "\(record.name.escapingControls()) of \(record.person.escapingControls()), as \(role). The number that it shows: ")
-    // Another form is no attempt at the number.
+    // A line that is not 8 digits does not count as an attempt.
     for left in (0...Self.repeats).reversed() {
       guard let line = try Descriptor.input.line(check: signals.check) else { break }
       if let number = Self.number(line) { return number }

@@ -20,7 +20,7 @@ extension SpaceSession {
   /// - Throws: errors of the files.
   package func setRole(_ id: Identifier, _ role: Role) throws { try change { $0.replica.setRole(id, role) } }
 
-  /// Whether the machines that stay have an owner. Nobody could remove one of them otherwise, without a recovery key.
+  /// Whether one of the machines that stay is an owner. Without one, only a recovery key could remove a machine.
   package var canLeave: Bool {
     let others = state.replica.membership.devices.values.filter { $0.id != keys.identity.id }
     return canGiveRole || others.allSatisfy(\.isRecovery)

@@ -167,8 +167,9 @@ package final class StateFiles {
       let former = try directory.status(Self.stateName)
       do {
         return try read(values)
-      } catch StoredReplicaError.objectMissing where lock == nil && seen != former {
-        // The process with the lock has replaced the state, and removed what the former one named.
+      } catch let error as StoredReplicaError {
+        // If the process with the lock has replaced the state, it has removed what the former one named.
+        guard lock == nil, case .objectMissing = error, try directory.status(Self.stateName) != former else { throw error }
       }
     }
   }

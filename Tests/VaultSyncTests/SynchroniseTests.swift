@@ -1,7 +1,6 @@
 import CofferTesting
 import Foundation
 import SecretMemory
-import SyncSimulation
 import Testing
 import VaultCore
 
@@ -75,64 +74,6 @@ import VaultCore
     try Self.settle(machines)
     #expect(try machines.map { try $0.values() } == [["bob": "both Bob"], ["bob": "both Bob"]])
     #expect(try machines.allSatisfy { try $0.session().conflicts().isEmpty })
-  }
-
-  /// A second device of one vault would replace the state of the first one, whose keys the vault keeps.
-  @Test func aVaultIsOneDeviceOfASpace() throws {
-    let machines = try Self.machines(2)
-    try machines[0].set("bob", "first")
-    #expect(throws: SyncError(.deviceAlready)) { try machines[0].join(machines[1]) }
-    #expect(try machines[0].session().state.replica.pending.isEmpty)
-    try Self.settle(machines)
-    #expect(try machines[1].values() == ["bob": "first "])
-  }
-
-  /// Without a pass: a person sees that the machine must not be switched off yet.
-  @Test func changesThatNoPassHasSeenAreCounted() throws {
-    let machines = try Self.machines(2)
-    for account in ["one", "two"] { try machines[0].set(account, "first") }
-    #expect(try machines[0].session().unseenCount() == 2)
-    try Self.settle(machines)
-    // Also items that a pass has written.
-    for machine in machines { #expect(try machine.session().unseenCount() == 0) }
-    try machines[1].set("one", "second")
-    try machines[1].remove("two")
-    try machines[1].set("three", "first")
-    try machines[1].set("four", "private", in: AccessGroup("private"))
-    #expect(try machines[1].session().unseenCount() == 3)
-    _ = try machines[1].synchronise()
-    #expect(try machines[1].session().unseenCount() == 0)
-  }
-
-  /// The process with the lock replaces the state meanwhile.
-  @Test func theStateIsReadWithoutTheLock() throws {
-    let machines = try Self.machines(1)
-    // They remove their files when they go.
-    defer { withExtendedLifetime(machines) {} }
-    let session = try machines[0].session()
-    try machines[0].set("bob", String(repeating: "x", count: Value.maximumInlineCount + 1))
-    let reading = try SpaceSession(nil, in: machines[0].keychain, files: machines[0].directory.path, isLocked: false)
-    #expect(reading.state.replica.count == session.state.replica.count)
-    #expect(throws: SyncError(.otherCommand)) { try reading.save() }
-    _ = try session.synchronise(with: machines[0].engine)
-  }
-
-  /// Devices that write at once wait for times of their own, longer after each attempt that another one has preceded.
-  @Test func aDeviceThatIsPrecededWaits() throws {
-    let machines = try Self.machines(4)
-    // They remove their files when they go.
-    defer { withExtendedLifetime(machines) {} }
-    for (index, machine) in machines.enumerated() { try machine.set("user \(index)", "x") }
-    let others = machines.dropFirst().map { machine in { _ = try machine.synchronise() } }
-    let session = try machines[0].session()
-    var pauses: [Int] = []
-    session.pause = { pauses.append($0) }
-    let report = try session.synchronise(with: PrecedingEngine(machines[0].engine, others: others))
-    #expect(pauses == [1, 2, 3] && report.pending == 0)
-    for tries in [1, 3, 6, 40] {
-      let longest = min(1000, 10 * pow(2, Double(tries)))
-      #expect(Backoff.afterContention(tries, random: 0) == 0 && Backoff.afterContention(tries, random: 0.5) == longest / 2)
-    }
   }
 
   @Test func aConflictIsSettledWithTheShownValue() throws {

@@ -26,7 +26,7 @@ final class SimulatedDevice {
   private(set) var replica: Replica
   /// The state in the vault.
   private var committed: Replica
-  /// Whether the last reading ended before entries that nobody has put back.
+  /// Whether the last reading ended at a gap that no device has closed.
   private(set) var lacksEntries = false
   /// An engine that lies about the log makes each device delete the objects of the others.
   var garbage = GarbageCollection(entryLooks: 1, objectLooks: .max)
