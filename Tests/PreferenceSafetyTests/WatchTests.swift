@@ -37,6 +37,25 @@ import Testing
     #expect(observer.ask("get b") == "2")
   }
 
+  // The kernel does not report that a directory was deleted while the process has a file open that was in it.
+  @Test func alsoWhereItMissedThatTheDirectoryWasDeletedAndMadeAgain() {
+    let place = Place()
+    let observer = observer(place)
+    #expect(place.write("set a 1") == ["ok"])
+    #expect(observer.line() == "changed a")
+    observer.signal(SIGSTOP)
+    run("rm", "-rf", place.path)
+    #expect(place.write("set b 2") == ["ok"])
+    observer.signal(SIGCONT)
+    var told = ""
+    while told != "changed b", let line = observer.line() { told = line }
+    // For 341 ms after an event the process looks without another one.
+    usleep(1_000_000)
+    #expect(place.write("set c 3") == ["ok"])
+    while told != "changed c", let line = observer.line() { told = line }
+    #expect(told == "changed c")
+  }
+
   @Test func andWhereTheLockFileWasDeleted() {
     let place = Place()
     let observer = observer(place)

@@ -22,13 +22,14 @@ struct DirectoryWatches {
     UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
   private static let arrivals = UInt32(IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_ADD)
 
-  /// Watches these directories and no others.
+  /// Watches these directories and no others. Each is looked up by its path again: the kernel reports that a directory was deleted
+  /// only when no process has a file open that was in it, and a process keeps the lock file of a domain open.
   /// - Returns: The directories newly watched, whose earlier changes were not reported.
   mutating func follow(_ wanted: Set<String>) -> Set<String> {
     missing = missing.filter { wanted.contains($0.key) }
     unwatched = unwatched.filter { wanted.contains($0) }
     var new: Set<String> = []
-    for directory in wanted where watches[directory] == nil || missing.values.contains(directory) {
+    for directory in wanted {
       guard missing[directory] == nil, watch(directory) else { continue }
       new.insert(directory)
     }
@@ -45,9 +46,11 @@ struct DirectoryWatches {
     let known = watches[directory]
     if add(directory, Self.changes) {
       unwatched.remove(directory)
+      let isOther = watches[directory] != known
+      if isOther, let known { events.remove(known) }
       // A directory that was watched in place of a missing descendant was not followed, even if the kernel returns the same
       // watch.
-      return followed.insert(directory).inserted || watches[directory] != known
+      return followed.insert(directory).inserted || isOther
     }
     guard errno == ENOENT || errno == ENOTDIR else {
       unwatched.insert(directory)
