@@ -56,6 +56,27 @@ import Testing
     #expect(told == "changed c")
   }
 
+  @Test func alsoWhereAParentIsMadeWhileItIsLookedFor() throws {
+    let place = Place()
+    let parent = "\(place.root)/parent"
+    let log = "\(place.root)/trace"
+    func calls() -> [Substring] { String(decoding: read(log) ?? [], as: UTF8.self).split(separator: "\n") }
+    // The first two calls find no directory; the third one is for the parent of the parent.
+    let observer = Child([
+      "strace", "-f", "-qq", "-o", log, "-e", "trace=inotify_add_watch",
+      "-e", "inject=inotify_add_watch:delay_enter=1000000:when=3",
+      program("PreferenceWriter"), "waiting", "\(parent)/Preferences", "-",
+    ])
+    #expect(observer.ask("observe") == "ok")
+    #expect(observer.ask("watch") == "ok")
+    while calls().count < 2 { usleep(1000) }
+    #expect(unsafe mkdir(parent, 0o700) == 0)
+    while !calls().contains(where: { $0.hasSuffix(" = 1") || $0.contains(" = 1 ") }) { usleep(1000) }
+    let writer = Child([program("PreferenceWriter"), "\(parent)/Preferences", "set a 1"])
+    #expect(writer.lines() == ["ok"])
+    #expect(observer.line() == "changed a")
+  }
+
   @Test func andWhereTheLockFileWasDeleted() {
     let place = Place()
     let observer = observer(place)

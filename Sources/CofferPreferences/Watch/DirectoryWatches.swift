@@ -46,6 +46,7 @@ struct DirectoryWatches {
     let known = watches[directory]
     if add(directory, Self.changes) {
       unwatched.remove(directory)
+      missing[directory] = nil
       let isOther = watches[directory] != known
       if isOther, let known { events.remove(known) }
       // A directory that was watched in place of a missing descendant was not followed, even if the kernel returns the same
@@ -58,17 +59,13 @@ struct DirectoryWatches {
     }
     var above = directory
     while let slash = above.utf8.lastIndex(of: UInt8(ascii: "/")), above.utf8.count > 1 {
+      let below = above
       above = slash == above.startIndex ? "/" : String(above[..<slash])
       guard add(above, Self.arrivals) else { continue }
       missing[directory] = above
       unwatched.remove(directory)
-      // The directory may have been created between the two calls.
-      if add(directory, Self.changes) {
-        missing[directory] = nil
-        followed.insert(directory)
-        return true
-      }
-      return false
+      // What is missing may have been created between the two calls.
+      return add(below, Self.arrivals) && watch(directory)
     }
     unwatched.insert(directory)
     return false

@@ -2,7 +2,7 @@ import CofferPreferences
 import CofferPropertyLists
 // One process of a test of the preference store: what must be killed, stopped, traced, or run where the disk is full.
 //
-//   PreferenceWriter [unmapped] [timeout MILLISECONDS] [name DOMAIN] DIRECTORY COMMAND…
+//   PreferenceWriter [unmapped] [waiting] [timeout MILLISECONDS] [name DOMAIN] DIRECTORY COMMAND…
 //
 // Each command is one argument of words, as in "set key text"; "-" takes further ones from standard input, one a line. Each prints
 // one line: "ok", a value, or the name of the error's code. At the end it returns from main, as programs do.
@@ -14,6 +14,8 @@ var name = "com.example.app"
 while let word = arguments.first {
   if word == "unmapped" {
     options.isUnmapped = true
+  } else if word == "waiting" {
+    options.isCreating = false
   } else if word == "timeout" {
     arguments.removeFirst()
     options.timeout = UInt64(arguments.first ?? "") ?? options.timeout
