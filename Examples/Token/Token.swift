@@ -1,10 +1,14 @@
 import Coffer
 
 @main struct Token {
-  static func main() throws {
-    switch try secret(of: "ada") {
-    case nil: print("no token")
-    case let token?: print("\(token.count) bytes")
+  static func main() {
+    do {
+      switch try secret(of: "ada") {
+      case nil: print("no token")
+      case let token?: print("\(token.count) bytes")
+      }
+    } catch {
+      print("no token: \(error)")
     }
   }
 
