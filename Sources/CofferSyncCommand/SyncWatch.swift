@@ -117,10 +117,13 @@ final class SpaceWatch {
       followers = followers.filter { found.contains($0.key) }
       for space in found where followers[space] == nil { followers[space] = SpaceFollower(space) { [wakeUp] in wakeUp.call() } }
     } catch {
-      told.tell(error.isOfVault ? "" : Failure(error).text)
+      // A vault that is locked again is no news.
+      told.tell(!error.isOfVault ? Failure(error).text : followers.isEmpty ? Self.locked : "")
       goAway()
     }
   }
+
+  private static let locked = "note: the vault is locked, or no agent runs: waiting for coffer init, or coffer unlock\n"
 
   private var waiting: String {
     "note: this vault is not in \(space.map { "space \($0)" } ?? "a space") yet: waiting for coffer sync init, or coffer sync join\n"
