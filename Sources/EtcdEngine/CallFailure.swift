@@ -57,14 +57,21 @@ enum CallFailure: Error {
       // The text of libcurl has an address and milliseconds, so that each member would have a reason of its own.
       case CURLE_COULDNT_CONNECT: .member(.io, "no connection\(number == 0 ? "" : " (\(ErrorNumber.text(of: number)))")")
       case CURLE_OPERATION_TIMEDOUT: isConnected ? .member(.io, Self.lateReason) : .late
+      // Anybody can send such an alert in clear text, and another member may have another authority: the next one is tried.
       case _ where Self.isRefusal(text):
-        .call(
-          certificates.refusal
-            ?? FileError(.accessDenied, "the server refuses the certificate of this user: \(endpoint): \(text)"))
+        .member(.accessDenied, certificates.expiry ?? "the server refuses the certificate of this user: \(text)")
+      case CURLE_SSL_CONNECT_ERROR where text.contains("wrong version number"):
+        .member(.toolFailed, "the server does not speak TLS at this address")
       // With TLS 1.3 a server refuses a certificate after the handshake. The end of the connection may overtake the reason.
       case _ where isNew:
-        certificates.refusal.map { .call($0) }
-          ?? .member(.io, "the server ends, or refuses the certificate of this user: \(text)")
+        if let expiry = certificates.expiry {
+          .member(.accessDenied, expiry)
+        } else if isConnected || text.contains("routines:") {
+          .member(.io, "the server ends, or refuses the certificate of this user: \(text)")
+        } else {
+          // The handshake ends without a reason: the text of libcurl has only an address.
+          .member(.io, "the server does not speak TLS at this address, or refuses the certificate of this user")
+        }
       default: .member(.io, text)
       }
   }

@@ -46,9 +46,9 @@ package struct EtcdCertificates: Sendable {
   }
 
   /// The reason for which a server refuses the certificate of this user, if its time is over: a server says no reason.
-  var refusal: FileError? {
+  var expiry: String? {
     guard let end = try? end(), Int64(time(nil)) > end, let day = Self.day(end) else { return nil }
-    return FileError(.accessDenied, "the certificate of this user has expired on \(day): \(certificate) needs a new one")
+    return "the certificate of this user has expired on \(day): \(certificate) needs a new one"
   }
 }
 

@@ -31,6 +31,83 @@ struct ServerChoiceTests {
     }
   }
 
+  /// A server of TCP that answers each connection at once with these bytes.
+  private func answering(_ bytes: [UInt8]) throws -> (endpoint: String, child: Child) {
+    let port = Server.freePort()
+    let script = """
+      import socket
+      server = socket.create_server(('127.0.0.1', \(port)))
+      print(flush=True)
+      while True:
+        client = server.accept()[0]
+        client.sendall(bytes(\(bytes)))
+        client.recv(9999)
+        client.close()
+      """
+    let child = Child(["python3", "-c", script])
+    #expect(child.line() == "")
+    return ("localhost:\(port)", child)
+  }
+
+  private static let unknownAuthority: [UInt8] = [0x15, 3, 3, 0, 2, 2, 0x30]
+
+  /// An alert in clear text, before any certificate was shown.
+  @Test func aRefusalFromAnybodyIsPassedOver() throws {
+    let server = try Server()
+    _ = try server.ready()
+    let (endpoint, child) = try answering(Self.unknownAuthority)
+    #expect(try engine([endpoint, server.endpoint], server).append(0, [1]) == .made)
+    #expect(code { _ = try engine([endpoint], server) } == .accessDenied)
+    // The good one is not forgotten when it does not answer.
+    server.stop()
+    for endpoints in [[endpoint, server.endpoint], [server.endpoint, endpoint]] {
+      let detail = detail { _ = try engine(endpoints, server) }
+      #expect(detail.hasPrefix("no member of the cluster can be used: "), "\(detail)")
+      #expect(detail.contains("\(endpoint): the server refuses the certificate of this user: "), "\(detail)")
+      #expect(detail.contains("\(server.endpoint): no connection"), "\(detail)")
+      #expect(code { _ = try engine(endpoints, server) } == .io)
+    }
+    // All members have one reason.
+    server.files.issue("late", by: "ca", days: -1)
+    let other = try answering(Self.unknownAuthority)
+    let detail = detail { _ = try engine([endpoint, other.endpoint], server, as: "late") }
+    #expect(detail.contains(": \(endpoint), \(other.endpoint): the certificate of this user has expired on 20"), "\(detail)")
+    #expect(code { _ = try engine([endpoint, other.endpoint], server, as: "late") } == .accessDenied)
+    withExtendedLifetime((child, other)) {}
+  }
+
+  /// It has the certificate of the other one, and an authority of its own for users.
+  @Test func aServerWithAnotherAuthorityIsPassedOver() throws {
+    let server = try Server()
+    _ = try server.ready()
+    let files = "\(server.files.root)/server"
+    let other = try Server("--cert-file", "\(files)/cert.pem", "--key-file", "\(files)/key.pem")
+    // The end of the connection may overtake the reason.
+    while !detail({ _ = try engine([other.endpoint], server) }).contains("the server refuses the certificate of this user: ") {
+      usleep(100_000)
+    }
+    for number in UInt64(0)..<5 {
+      #expect(try engine([other.endpoint, server.endpoint], server).append(number, [1]) == .made)
+    }
+  }
+
+  @Test func aServerWithoutTLSIsNamed() throws {
+    let server = try Server()
+    let (endpoint, child) = try answering(Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+    #expect(detail { _ = try engine([endpoint], server) } == "\(endpoint): the server does not speak TLS at this address")
+    #expect(code { _ = try engine([endpoint], server) } == .toolFailed)
+    // It ends without a word, as etcd does.
+    let silent = try answering([])
+    let reason = "the server does not speak TLS at this address, or refuses the certificate of this user"
+    #expect(detail { _ = try engine([silent.endpoint], server) } == "\(silent.endpoint): \(reason)")
+    // Nor does this end the call.
+    server.files.issue("late", by: "ca", days: -1)
+    let detail = detail { _ = try engine([silent.endpoint, endpoint], server, as: "late") }
+    #expect(detail.contains("\(silent.endpoint): the certificate of this user has expired on 20"), "\(detail)")
+    #expect(detail.contains("\(endpoint): the server does not speak TLS"), "\(detail)")
+    withExtendedLifetime((child, silent)) {}
+  }
+
   @Test func aServerThatIsNoneOfEtcdIsPassedOver() throws {
     let server = try Server()
     _ = try server.ready()
