@@ -21,6 +21,20 @@ import VaultCore
     #expect(try machines[1].values() == ["bob": "first "])
   }
 
+  /// The files may be those of a vault that is put back.
+  @Test func aVaultThatTakesNoKeysLeavesTheFiles() throws {
+    let machines = try SynchroniseTests.machines(1)
+    let session = try machines[0].session()
+    let reading = try Keychain(Vault.throwAway(), as: .groups([]))
+    let state = machines[0].directory.appending(path: "sync/\(session.keys.space)/state")
+    session.files.rest()
+    let former = try Data(contentsOf: state)
+    #expect(throws: KeychainError.self) {
+      try DeviceKeys.make(in: reading, files: machines[0].directory.path, person: "ada", name: "copy") { _ in session.state }
+    }
+    #expect(try Data(contentsOf: state) == former)
+  }
+
   /// Without a pass: a person sees that the machine must not be switched off yet.
   @Test func changesThatNoPassHasSeenAreCounted() throws {
     let machines = try SynchroniseTests.machines(2)
@@ -36,6 +50,26 @@ import VaultCore
     #expect(try machines[1].session().unseenCount() == 3)
     _ = try machines[1].synchronise()
     #expect(try machines[1].session().unseenCount() == 0)
+  }
+
+  /// What a pass has written that was interrupted is no change of a person.
+  @Test func valuesOfAnInterruptedPassAreNotCounted() throws {
+    let machines = try SynchroniseTests.machines(2)
+    for account in ["one", "two"] { try machines[0].set(account, "first") }
+    try SynchroniseTests.settle(machines)
+    try machines[0].set("one", "second")
+    try machines[0].remove("two")
+    try machines[0].synchronise()
+    var calls = 0
+    while try machines[1].values() != ["one": "second "] {
+      machines[1].crash.callsUntilCrash = calls
+      _ = try? machines[1].synchronise()
+      machines[1].crash.callsUntilCrash = nil
+      #expect(try machines[1].session().unseenCount() == 0)
+      calls += 1
+    }
+    try machines[1].set("three", "first")
+    #expect(try machines[1].session().unseenCount() == 1)
   }
 
   /// The process with the lock replaces the state meanwhile.
