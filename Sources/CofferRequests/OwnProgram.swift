@@ -13,7 +13,7 @@ package enum OwnProgram: String, CaseIterable, Sendable {
     case .sshAgent: [.items, .secret]
     // Former versions and removed items are for the owner and the command.
     case .secretService: [.items, .entry, .secret, .add, .update, .remove, .discard, .watch]
-    case .sync: [.items, .contains, .entry, .secret, .add, .addAll, .update, .remove, .purge, .purgeExpired, .watch]
+    case .sync: [.items, .contains, .entry, .secret, .add, .addAll, .update, .remove, .discard, .purge, .purgeExpired, .watch]
     }
   }
 

@@ -45,10 +45,20 @@ struct SpaceOptions: ParsableArguments {
     throw SyncError(.notPersonal)
   }
 
-  /// Removes the files, also if they are missing or damaged, and then the keys from the vault.
-  func forget() throws -> DeviceKeys {
+  /// Removes the files, also if they are missing or damaged, and then the keys from the vault. Keys that do not open are removed if the
+  /// space is named; the files stay.
+  /// - Returns: The keys, if they open.
+  func forget() throws -> DeviceKeys? {
     let keychain = try OpenSpace.keychain()
-    let keys = try DeviceKeys(of: identifier(), in: keychain)
+    let identifier = try identifier()
+    let keys: DeviceKeys
+    do {
+      keys = try DeviceKeys(of: identifier, in: keychain)
+    } catch let error as SyncError where error.code == .keysUnavailable {
+      guard let identifier else { throw error }
+      try DeviceKeys.discard(of: identifier, from: keychain)
+      return nil
+    }
     let files: StateFiles?
     do {
       files = try StateFiles(keys, in: OpenSpace.directory())

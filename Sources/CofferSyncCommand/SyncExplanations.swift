@@ -15,7 +15,8 @@ extension SyncError: Explained {
     case .keysUnavailable:
       .init(
         .integrity, "the keys of this device do not open: the vault is of before coffer vault rotate --device-key, or a copy",
-        "put the vault back that coffer vault restore has kept; or coffer sync join, and remove the former device")
+        "put the vault back that coffer vault restore has kept; or coffer sync join, and remove the former device; or forget the space: "
+          + "coffer sync leave --force --space ID")
     case .deviceAlready:
       .init(
         .duplicate, "this vault is a device of this space already", "coffer sync status; to join anew: coffer sync leave first")
@@ -108,7 +109,8 @@ extension Halt: Explained {
     case .entriesMissing:
       .init(
         .inputOutput, "the engine lacks entries of the log",
-        "a device that is ahead puts them back; if none has them any more: coffer sync accept-history")
+        "a device that is ahead puts them back, at once by coffer sync check; if none has them any more: "
+          + "coffer sync accept-history")
     }
   }
 }

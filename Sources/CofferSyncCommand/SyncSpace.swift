@@ -161,7 +161,9 @@ struct SyncLeave: ParsableCommand {
 
   func run() throws {
     let keys = try force ? space.forget() : leave()
-    Descriptor.error.note("To remove it on another device: coffer sync remove '\(keys.identity.name.escapingControls())'\n")
+    // Keys that do not open do not tell the name.
+    let name = keys.map { "'\($0.identity.name.escapingControls())'" } ?? "NAME, of those that coffer sync members lists"
+    Descriptor.error.note("To remove it on another device: coffer sync remove \(name)\n")
   }
 
   private func leave() throws -> DeviceKeys {

@@ -74,7 +74,7 @@ struct SyncCheck: ParsableCommand {
     commandName: "check", abstract: "Print six words of the log, to compare them with another device.",
     discussion: """
       Two devices that have read the same log up to an entry have the same words for it. If they differ, the engine has shown them \
-      different logs.
+      different logs. Looks at all that the engine has, and puts back what it has lost, as each device does once a day.
       """)
 
   @Option(help: ArgumentHelp("The words of another device: whether this one has the same for that entry.", valueName: "n:words"))
@@ -85,7 +85,7 @@ struct SyncCheck: ParsableCommand {
   func run() throws {
     let session = try space.session()
     do {
-      _ = try session.finish()
+      for note in SyncNow.notes(on: try session.finish(inspects: true)) { Descriptor.error.note("note: \(note)\n") }
     } catch let halt as Halt where session.canCompare(after: halt) {
       Descriptor.error.note("note: \(Failure(halt).message): the words are of what this device has read before\n")
     }

@@ -29,7 +29,8 @@ package struct DeviceKeys: Sendable {
     state = LockedBytes(try seeds.copy(2 * count, count))
   }
 
-  /// New keys. `body` makes what depends on them, before the vault has them: without the item the rest is nothing.
+  /// New keys. `body` makes what depends on them, before the vault has them: without the item the rest is nothing. They replace keys
+  /// that this device cannot open, whose files stay as they are if the vault does not take the new ones.
   /// - Returns: The keys, and the files, which have the state.
   /// - Throws: `otherDevice` if the vault has no key of this device; `deviceAlready`; as `Keychain.add`.
   package static func make(
@@ -44,13 +45,40 @@ package struct DeviceKeys: Sendable {
     let files = try StateFiles(keys, in: directory, isMade: true)
     // With the lock: the state that is there is that of the keys in the vault.
     try checkIsNew(space, in: keychain)
-    try files.save(state)
-    var item = Item(service: service, account: space.description)
+    var item = item(of: space)
     item.label = "Keys of this device in a space of coffer sync"
     item[Self.person] = person
     item[Self.name] = name
-    try keychain.add(item, secret: seeds, group: SyncPlace.group, accessible: .whenUnlockedThisDevice)
+    func add() throws -> Reference {
+      try keychain.add(item, secret: seeds, group: SyncPlace.group, accessible: .whenUnlockedThisDevice)
+    }
+    let reference: Reference
+    do {
+      reference = try add()
+    } catch KeychainError.Code.duplicate {
+      try discard(of: space, from: keychain)
+      reference = try add()
+    }
+    do {
+      try files.save(state)
+    } catch {
+      _ = try? keychain.removeForGood(reference)
+      throw error
+    }
     return (keys, files, state)
+  }
+
+  private static func item(of space: Identifier) -> Item { Item(service: service, account: space.description) }
+
+  /// Removes keys that this device cannot open. As long as the policy of the vault keeps them, they can be restored.
+  /// - Throws: `noSpace` if there are none; as `Keychain.remove`.
+  package static func discard(of space: Identifier, from keychain: Keychain) throws {
+    do {
+      try keychain.remove(item(of: space), in: SyncPlace.group)
+      try PlaceItem.discard(of: space, from: keychain)
+    } catch KeychainError.Code.notFound {
+      throw SyncError(.noSpace, space.description)
+    }
   }
 
   /// The spaces of which this vault is a device.

@@ -24,6 +24,13 @@ struct PlaceItem {
     version = entry.version
   }
 
+  private static func item(of space: Identifier) -> Item { Item(service: SyncPlace.service, account: space.description) }
+
+  /// Removes it, also one that this device cannot open.
+  static func discard(of space: Identifier, from keychain: Keychain) throws {
+    do { try keychain.remove(item(of: space), in: SyncPlace.group) } catch KeychainError.Code.notFound {}
+  }
+
   static func remove(of space: Identifier, from keychain: Keychain) throws {
     if let entry = try entry(of: space, in: keychain) { try keychain.removeForGood(entry.reference) }
   }
@@ -33,7 +40,7 @@ struct PlaceItem {
     if let entry = try entry(of: space, in: keychain) {
       try keychain.update(entry.reference) { $0.attributes[attribute] = value }
     } else {
-      var item = Item(service: SyncPlace.service, account: space.description)
+      var item = item(of: space)
       item.label = "How far this vault is in a space of coffer sync"
       item.attributes[attribute] = value
       try keychain.add(item, secret: Secret(count: 0), group: SyncPlace.group, accessible: .whenUnlockedThisDevice)
