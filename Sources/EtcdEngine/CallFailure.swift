@@ -90,10 +90,8 @@ struct MemberFailures {
 
   init(_ endpoints: [String]) { (self.endpoints, failures) = (endpoints, Array(repeating: nil, count: endpoints.count)) }
 
-  /// Whether it was not tried yet, or has not made the connection in its time.
-  func mayTry(_ index: Int) -> Bool {
-    if case .late? = failures[index] { true } else { failures[index] == nil }
-  }
+  /// Those that have not made the connection in their time.
+  var late: [Int] { failures.indices.filter { if case .late? = failures[$0] { true } else { false } } }
 
   mutating func note(_ failure: CallFailure, of index: Int) { failures[index] = failure }
 

@@ -58,7 +58,7 @@ package struct EtcdCertificates: Sendable {
   static let answerLimit = 12 << 20
   /// In bytes, of a request: what etcd takes if nothing else is set. The longest object is a third shorter.
   private static let requestLimit = 3 << 19
-  /// In milliseconds, for the connection to one of several members at first.
+  /// In milliseconds, for the connection to one of several members at first. All of them together get half of the time at most.
   private static let shortConnect = 2500
   private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
@@ -93,19 +93,25 @@ package struct EtcdCertificates: Sendable {
   ) throws(FileError) -> Answer {
     guard request.count <= Self.requestLimit else { throw FileError(.tooLarge, "a request of \(request.count) bytes") }
     var failures = MemberFailures(endpoints)
-    // A member that stands still gets all of its time only if no other one carries the call out.
-    let short = endpoints.count > 1 ? min(Self.shortConnect, milliseconds.connect) : milliseconds.connect
-    for limit in short < milliseconds.connect ? [short, milliseconds.connect] : [short] {
-      for _ in endpoints {
-        do {
-          if failures.mayTry(current) { return try attempt(method, request, read, connectMilliseconds: limit) }
-        } catch {
-          // Repeating is harmless: a writer reads afterwards.
-          if case .call(let error) = error { throw error }
-          failures.note(error, of: current)
-        }
-        current = (current + 1) % endpoints.count
+    func answer(within limit: Int) throws(FileError) -> Answer? {
+      do { return try attempt(method, request, read, connectMilliseconds: limit) } catch {
+        // Repeating is harmless: a writer reads afterwards.
+        if case .call(let error) = error { throw error }
+        failures.note(error, of: current)
+        return nil
       }
+    }
+    let short = min(Self.shortConnect, milliseconds.connect / (2 * endpoints.count))
+    for _ in endpoints {
+      if let answer = try answer(within: endpoints.count > 1 ? short : milliseconds.connect) { return answer }
+      current = (current + 1) % endpoints.count
+    }
+    // The connection may be slow to each member: one of those that were late gets the rest of the time. Any of them, because a member
+    // that is gone would take it in each call.
+    let late = failures.late
+    if endpoints.count > 1, let index = late.randomElement() {
+      current = index
+      if let answer = try answer(within: milliseconds.connect - short * late.count) { return answer }
     }
     throw failures.error
   }

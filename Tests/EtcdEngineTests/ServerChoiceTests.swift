@@ -170,6 +170,49 @@ struct ServerChoiceTests {
     withExtendedLifetime(later) {}
   }
 
+  @Test func serversThatStandStillCostTheTimeOfOne() throws {
+    let files = Certificates()
+    let others = (0..<3).map { _ in files.listen("server") }
+    for other in others { other.child.signal(SIGSTOP) }
+    let endpoints = others.map(\.endpoint)
+    let time = try seconds {
+      let certificates = try files["ada"]
+      let detail = detail { _ = try EtcdEngine(endpoints, certificates, space: Server.space) }
+      #expect(detail == "no member of the cluster can be used: \(endpoints.joined(separator: ", ")): no answer in time")
+    }
+    // 10 s, and what the machine takes.
+    #expect(time < .seconds(13), "\(time)")
+    withExtendedLifetime(others) {}
+  }
+
+  /// Each connection comes to the server after 3 s, which is more than a third of half of the time.
+  @Test func aSlowNetworkIsUsed() throws {
+    let server = try Server()
+    _ = try server.ready()
+    let port = Server.freePort()
+    let script = """
+      import socket, threading, time
+      def copy(source, target):
+          try:
+              while part := source.recv(65536): target.sendall(part)
+              target.shutdown(socket.SHUT_WR)
+          except OSError: pass
+      def carry(client):
+          time.sleep(3)
+          target = socket.create_connection(('127.0.0.1', \(server.endpoint.drop { $0 != ":" }.dropFirst())))
+          threading.Thread(target=copy, args=(target, client), daemon=True).start()
+          copy(client, target)
+      server = socket.create_server(('127.0.0.1', \(port)))
+      print(flush=True)
+      while True: threading.Thread(target=carry, args=server.accept()[:1], daemon=True).start()
+      """
+    let child = Child(["python3", "-c", script])
+    #expect(child.line() == "")
+    let endpoints = [String](repeating: "localhost:\(port)", count: 3)
+    #expect(try engine(endpoints, server).append(0, [1]) == .made)
+    withExtendedLifetime(child) {}
+  }
+
   /// It takes the request and says nothing: the engine ends with the call, and makes no other one.
   @Test(arguments: [EngineAddress.Purpose.new, .temporary]) func aServerThatSaysNothingIsAskedOnce(
     purpose: EngineAddress.Purpose
