@@ -114,6 +114,12 @@ static inline int coffer_inotify(void) {
   return inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 }
 
+/// The name of this program, as glibc has it from the kernel: without the directory, and without /proc.
+static inline const char *coffer_program_name(void) {
+  extern char *program_invocation_short_name;
+  return program_invocation_short_name;
+}
+
 /// Names the calling thread, for ps(1) and debuggers. At most 15 characters.
 static inline void coffer_name_thread(const char *name) {
   prctl(PR_SET_NAME, name, 0, 0, 0);

@@ -2,5 +2,6 @@ import CofferFiles
 import Glibc
 
 Hardening.begin(startsPrograms: true)
+ProgramArguments.check()
 if ProgramMonitor.isCalled { ProgramMonitor.run() }
 exit(Coffer.start())

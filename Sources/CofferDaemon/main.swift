@@ -2,4 +2,5 @@ import CofferFiles
 import Glibc
 
 Hardening.begin()
+ProgramArguments.check()
 exit(Cofferd.start())

@@ -1,4 +1,5 @@
 import Coffer
+import CofferFiles
 import Glibc
 
 // coffer-logind SOCKET USER
@@ -12,6 +13,7 @@ func say(_ line: String) {
   _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
+ProgramArguments.check()
 let words = CommandLine.arguments
 guard words.count == 3, let user = UInt32(words[2]) else {
   say("usage: coffer-logind SOCKET USER")

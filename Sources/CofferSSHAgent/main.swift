@@ -2,4 +2,5 @@ import CofferFiles
 import Glibc
 
 Hardening.begin(startsPrograms: true)
+ProgramArguments.check()
 exit(SSHAgentProgram.start())

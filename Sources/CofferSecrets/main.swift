@@ -55,6 +55,7 @@ func isAsked(_ option: String, _ body: (Bus) throws -> Void) throws {
 }
 
 Hardening.begin(startsPrograms: true)
+ProgramArguments.check()
 var replaces = false
 var ready: Int32?
 var words = CommandLine.arguments.dropFirst()
