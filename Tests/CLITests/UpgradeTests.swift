@@ -39,4 +39,26 @@ import Testing
       """)
     #expect(output == "a\nb\nc\nd\n0\n", "\(output)")
   }
+
+  /// Not the files alone, but their directory: by a deletion, or by a rename.
+  @Test(arguments: [
+    "cp -a programs new; rm -r programs; sleep 3; mv new programs", "cp -a programs new; rm -r programs; cp -a new programs",
+    "cp -a programs new; mv programs old; mv new programs",
+  ]) func inAnotherDirectory(upgrade: String) throws {
+    let output = try SecretServiceTests.output(
+      """
+      \(Self.copies)
+      mkdir srv; coffer sync init dir:$W/srv --personal --person ada --device desk 2>/dev/null
+      coffer-secrets & secrets=$!; until coffer bus status | grep -q "process $secrets$"; do sleep 0.05; done
+      coffer sync watch & watch=$!; becomes $watch coffer-sync
+      \(upgrade)
+      becomes $secrets coffer-secrets; becomes $watch coffer-sync; cmp /proc/$watch/exe programs/coffer-sync
+      coffer agent stop; coffer vault unlock --key-file key
+      until printf one | secret-tool store --label=L a b 2>/dev/null; do sleep 0.05; done; secret-tool lookup a b; echo
+      count=$(ls srv/coffer/1/*/log | wc -l); printf one | coffer set a
+      until test $(ls srv/coffer/1/*/log | wc -l) -gt $count; do sleep 0.05; done; echo sent
+      kill $watch $secrets; wait $watch; echo $?; coffer agent stop; kill $bus; wait
+      """)
+    #expect(output == "one\nsent\n0\n", "\(output)")
+  }
 }
