@@ -31,6 +31,29 @@ import VaultCore
     #expect(try bench.coffer(["agent", "status"]).output == "unlocked\n")
   }
 
+  /// An event tells of it only if the watch was there first. Here none comes at all: a directory above was renamed.
+  @Test func anAgentWhoseSocketHasGoneBeforeItServesEnds() throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "coffer-gone-\(UUID().uuidString.prefix(8))").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let places = try Places { $0 == "COFFER_HOME" ? "\(directory)/data" : nil }
+    _ = try DataDirectory(at: "\(directory)/data")
+    try Vault.throwAway(in: FileStore.create(at: places.vault)).close()
+    try FileManager.default.createDirectory(
+      atPath: "\(directory)/above", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let server = try AgentServer(
+      at: "\(directory)/above/run/agent.sock", lockPath: "\(directory)/lock", vault: AgentVault(places),
+      programs: Programs(in: DataDirectory(at: "\(directory)/data"), command: nil)
+    ) { _, _, _ in }
+    try FileManager.default.moveItem(atPath: "\(directory)/above", toPath: "\(directory)/away")
+    let ended = DispatchSemaphore(value: 0)
+    Foundation.Thread.detachNewThread {
+      server.run()
+      ended.signal()
+    }
+    #expect(ended.wait(timeout: .now() + 20) == .success)
+    server.end()
+  }
+
   @Test(.enabled(if: geteuid() == 0, "the agent hides from its own user")) func itStaysInNobodysDirectory() throws {
     let bench = try DaemonBench()
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(bench.processNumber)/cwd") == "/")

@@ -122,13 +122,11 @@ package final class AgentServer: Sendable {
       pollfd(fd: listener, events: Int16(POLLIN), revents: 0), pollfd(fd: wake.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: own?.watch ?? -1, events: Int16(POLLIN), revents: 0),
     ]
-    while true {
+    // Also before the first event: the socket may have gone before the watch was there.
+    while hasSocket {
       _ = unsafe poll(&entries, 3, -1)
       if entries[1].revents != 0 { break }
-      if entries[2].revents != 0 {
-        own?.clearWatch()
-        if !hasSocket { break }
-      }
+      if entries[2].revents != 0 { own?.clearWatch() }
       guard entries[0].revents != 0 else { continue }
       if let connection = OwnedDescriptor(coffer_accept(listener)) {
         welcome(connection)
