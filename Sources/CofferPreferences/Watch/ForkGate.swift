@@ -4,7 +4,6 @@ internal import Glibc
 ///
 /// Locks held by other threads of the program are not covered, as with any library. A fork waits at most a second, so that an
 /// observer that runs for longer does not block it.
-/// longer than a second does not wait for it any longer.
 enum ForkGate {
   /// Recursive, because an observer, which runs on the watching thread, may fork too.
   nonisolated(unsafe) private static let mutex: UnsafeMutablePointer<pthread_mutex_t> = .allocate(capacity: 1)
