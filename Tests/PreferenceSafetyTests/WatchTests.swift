@@ -97,6 +97,25 @@ import Testing
     #expect(value == "3")
   }
 
+  /// No event comes when its descriptors are free again.
+  @Test(arguments: [true, false], [true, false]) func alsoIfItCouldNotBeReadForAWhile(isThere: Bool, isReplaced: Bool) {
+    let place = Place()
+    if isThere { #expect(place.write("set a 1") == ["ok"]) }
+    let observer = place.writer("waiting")
+    #expect(observer.ask("observe") == "ok")
+    #expect(observer.ask("watch") == "ok")
+    // The thread has opened its files by then.
+    usleep(300_000)
+    #expect(observer.ask("descriptors") == "ok")
+    if isReplaced { run("rm", "-rf", place.path) }
+    #expect(place.write("set a 2", "compact", "set b 2") == ["ok", "ok", "ok"])
+    usleep(1_000_000)
+    observer.send("descriptors-back")
+    var told = ""
+    while told != "changed b", let line = observer.line() { told = line }
+    #expect(told == "changed b")
+  }
+
   @Test("an edited property list is told") func anEditIsTold() throws {
     let place = Place()
     let observer = observer(place)

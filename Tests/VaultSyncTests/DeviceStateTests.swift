@@ -52,7 +52,7 @@ import VaultCore
     #expect(try machines[1].session().unseenCount() == 0)
   }
 
-  /// What a pass has written that was interrupted is no change of a person.
+  /// The values that an interrupted pass has written are no changes of a person.
   @Test func valuesOfAnInterruptedPassAreNotCounted() throws {
     let machines = try SynchroniseTests.machines(2)
     for account in ["one", "two"] { try machines[0].set(account, "first") }

@@ -199,6 +199,9 @@ extension DomainState {
 }
 
 extension PreferenceError.Code {
+  /// Whether the reason may be gone at the next attempt, without a change of the files.
+  var mayPass: Bool { [.busy, .descriptorsExhausted, .io].contains(self) }
+
   /// Whether the error is permanent, so that trying again would fail too.
   var isRefusal: Bool { [.keyTooLong, .valueTooLarge, .valueTooDeep, .domainTooLarge, .unsafeName].contains(self) }
 }

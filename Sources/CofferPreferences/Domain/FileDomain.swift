@@ -58,6 +58,9 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   /// Counts changes that the page does not count: values that could not be written, a new lock file.
   let local = Atomic<UInt64>(.random(in: 0 ... .max))
 
+  /// Whether the files could not be opened or verified, for a reason that may pass.
+  let mustTryAgain = Atomic(false)
+
   struct WritingState {
     /// Every lock file that was used. A reader may still be reading the page of an old one.
     var files: [DomainFiles] = []
@@ -259,9 +262,23 @@ public final class FileDomain: PreferenceDomain, WatchedDomain {
   /// Opens a domain that had no files when this object was created.
   func openIfNew() {
     _ = writing.withLockIfAvailable { writing in
-      guard writing.files.isEmpty, let files = try? DomainFiles.open(paths, creating: false, sharing) else { return }
-      use(files, &writing)
+      guard writing.files.isEmpty else { return }
+      hasToTryAgain { () throws(PreferenceError) in try openFiles(&writing, creating: false) }
     }
+  }
+
+  /// Notes whether `body` fails for a reason that may pass.
+  func hasToTryAgain(_ body: () throws(PreferenceError) -> Void) {
+    do throws(PreferenceError) {
+      try body()
+      mustTryAgain.store(false, ordering: .relaxed)
+    } catch {
+      mustTryAgain.store(error.code.mayPass, ordering: .relaxed)
+    }
+  }
+
+  var isUnread: Bool {
+    mustTryAgain.load(ordering: .relaxed) || state.withLockIfAvailable { $0.problem?.code.mayPass == true } ?? true
   }
 
   func noteUnsaved() {

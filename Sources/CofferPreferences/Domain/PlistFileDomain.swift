@@ -94,7 +94,8 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
     names.isEmpty || names.contains(Path.name(of: path)) ? reload() : false
   }
 
-  func lookAgain() -> Bool { false }
+  func lookAgain() -> Bool { isUnread ? reload() : false }
+  var isUnread: Bool { problem?.code.mayPass == true }
   var isBeingWritten: Bool { false }
   var nextTime: UInt64 { 0 }
   func lookAfter(now: UInt64) -> UInt64 { 0 }

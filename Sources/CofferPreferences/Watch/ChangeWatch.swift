@@ -124,6 +124,10 @@ private struct Watcher {
   private var rechecked: [any WatchedDomain] = []
 
   private static let longestRecheckDelay: UInt64 = 300_000_000
+  /// For domains whose files could not be read.
+  private static let unreadDelay: UInt64 = 1_000_000_000
+  /// The kernel does not report that a directory above a watched one was renamed: all are looked up again after this time.
+  private static let longestPause: Int32 = 60_000
 
   mutating func run() {
     ForkGate.enter()
@@ -131,7 +135,10 @@ private struct Watcher {
       let domains = ChangeWatch.domains
       let new = directories.follow(Set(domains.map(\.watchedDirectory)))
       if !new.isEmpty { _ = handle(Dictionary(uniqueKeysWithValues: new.map { ($0, []) }), domains) }
-      for domain in ChangeWatch.takeAwaited() { _ = domain.lookAgain() }
+      for domain in ChangeWatch.takeAwaited() {
+        _ = domain.lookAgain()
+        if domain.isUnread { recheckLater([domain]) }
+      }
       let now = Deadline.now()
       var next: UInt64 = 0
       for domain in domains {
@@ -155,7 +162,7 @@ private struct Watcher {
     let now = Deadline.now()
     if next != 0 { nanoseconds = min(nanoseconds, next > now ? next - now : 0) }
     if recheckTime != 0 { nanoseconds = min(nanoseconds, recheckTime > now ? recheckTime - now : 0) }
-    let milliseconds = nanoseconds == .max ? -1 : Int32(min((nanoseconds + 999_999) / 1_000_000, 60_000))
+    let milliseconds = nanoseconds == .max ? Self.longestPause : Int32(min((nanoseconds + 999_999) / 1_000_000, 60_000))
     ForkGate.leave()
     _ = unsafe poll(&entries, nfds_t(entries.count), milliseconds)
     ForkGate.enter()
@@ -167,9 +174,9 @@ private struct Watcher {
   private mutating func handle(_ names: [String: Set<String>], _ domains: [any WatchedDomain]) -> Bool {
     let concerned = domains.filter { names[$0.watchedDirectory] != nil }
     guard !concerned.isEmpty else { return false }
-    rechecked = concerned
+    rechecked = concerned + rechecked.filter { old in old.isUnread && !concerned.contains { $0 === old } }
     var isNew = false
-    for domain in rechecked {
+    for domain in concerned {
       guard let changed = names[domain.watchedDirectory] else { continue }
       if domain.filesHaveChanged(changed) || domain.lookAgain() { isNew = true }
     }
@@ -196,6 +203,11 @@ private struct Watcher {
     // The writer was not scheduled since.
     if rechecked.contains(where: \.isBeingWritten) { return recheck(in: Self.longestRecheckDelay) }
     recheckTime = 0
-    rechecked = []
+    recheckLater(rechecked.filter(\.isUnread))
+  }
+
+  private mutating func recheckLater(_ unread: [any WatchedDomain]) {
+    rechecked = unread
+    if !unread.isEmpty { recheck(in: Self.unreadDelay) }
   }
 }

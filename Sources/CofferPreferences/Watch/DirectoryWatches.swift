@@ -64,7 +64,7 @@ struct DirectoryWatches {
       guard add(above, Self.arrivals) else { continue }
       missing[directory] = above
       unwatched.remove(directory)
-      // What is missing may have been created between the two calls.
+      // The directory below may have been created between the two calls.
       return add(below, Self.arrivals) && watch(directory)
     }
     unwatched.insert(directory)

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A domain that the thread of `ChangeWatch` serves. All functions are called on that thread, or at the end of the process.
 protocol WatchedDomain: AnyObject, Sendable {
   var watchedDirectory: String { get }
@@ -11,6 +13,9 @@ protocol WatchedDomain: AnyObject, Sendable {
 
   /// Whether a writer is about to commit, for which the file system will send no event.
   var isBeingWritten: Bool { get }
+
+  /// Whether its files could not be read, for a reason that may pass without an event.
+  var isUnread: Bool { get }
 
   /// Does the work that is due.
   /// - Returns: The time of the next work, on the clock of `Deadline`; 0 for never.
@@ -36,13 +41,17 @@ extension FileDomain {
     // Events for the journal and the lock are too frequent to verify the files each time; a replaced journal is found by the next
     // write.
     guard names.isEmpty || names.contains(own[0]) || isLockReplaced else { return isNew }
-    forgetVerification()
-    try? edit { _, _ in [] }
+    verify()
     return deliver() || isNew
   }
 
+  private func verify() {
+    forgetVerification()
+    hasToTryAgain { () throws(PreferenceError) in try edit { _, _ in [] } }
+  }
+
   func lookAgain() -> Bool {
-    if !hasFiles { openIfNew() }
+    if !hasFiles { openIfNew() } else if mustTryAgain.load(ordering: .relaxed) { verify() }
     let isNew = deliver()
     guard !hasFiles else { return isNew }
     if withState({ $0.reloadIfChanged() }) { noteLocalChange() }
