@@ -43,6 +43,9 @@ package struct Descriptor: Sendable {
 
   package var isTerminal: Bool { isatty(number) == 1 }
 
+  /// Discards what was typed before it was asked for. Does nothing if it is no terminal.
+  package func discardTypedAhead() { tcflush(number, TCIFLUSH) }
+
   /// Opens a file for reading. Also /dev/fd/N and named pipes.
   /// - Parameter patience: How long a read waits for a program that opens a pipe for writing, in milliseconds. Then the pipe is empty.
   package static func open(_ path: String, patience: Int32 = 10_000) throws -> Descriptor {

@@ -32,7 +32,6 @@ struct SyncJoin: ParsableCommand {
     let session = try device.make { identity, address in
       if let space { return try RecoveringDevice(space, address).admit(identity) }
       let welcome = try Self.welcome(identity, address)
-      try Self.confirm()
       return try Replica(joining: identity, welcome, OpenSpace.connect(address, welcome.space), ValueKey())
     } sharing: { replica, keychain in
       let offered = Set(replica.offeredGroups().keys).subtracting(device.personal ? [.standard] : [])
@@ -48,11 +47,19 @@ struct SyncJoin: ParsableCommand {
   }
 
   private static func welcome(_ identity: DeviceIdentity, _ address: EngineAddress) throws -> Welcome {
+    // A signal ends the exchange or the question, and not the process: the mailbox is removed.
+    let signals = WaitingSignals()
+    let welcome = try exchange(identity, address, signals)
+    try confirm(signals)
+    return welcome
+  }
+
+  private static func exchange(
+    _ identity: DeviceIdentity, _ address: EngineAddress, _ signals: WaitingSignals
+  ) throws -> Welcome {
     let code = Exchange.code()
     guard let place = Exchange.mailbox(code) else { throw SyncError(.exchangeRefused) }
     let mailbox = try OpenSpace.connect(address, place, .temporary)
-    // A signal ends the exchange, and not the process: the mailbox is removed.
-    let signals = WaitingSignals()
     let exchange = Exchange(mailbox, until: Deadline(milliseconds: patience), check: signals.check)
     return try exchange.join(identity) {
       Descriptor.error.note("On a device of the space: coffer sync add \(code)\n")
@@ -65,10 +72,21 @@ struct SyncJoin: ParsableCommand {
     }
   }
 
-  /// A program between the two welcomes this device to a space of its own, whatever number was typed on the member.
-  private static func confirm() throws {
-    Descriptor.error.note("If it was taken there without an error, press Return; else Ctrl-C: ")
-    guard try Descriptor.input.line() != nil else {
+  /// A program between the two welcomes this device to a space of its own, whatever number was typed on the member. So a line counts
+  /// only if it was typed after the question.
+  private static func confirm(_ signals: WaitingSignals) throws {
+    let input = Descriptor.input
+    var line: [UInt8]?
+    repeat {
+      input.discardTypedAhead()
+      Descriptor.error.note("If it was taken there without an error, press Return; else Ctrl-C: ")
+      do {
+        line = try input.line(check: signals.check)
+      } catch let failure as Failure where failure.status == .cancelled {
+        line = nil
+      }
+    } while input.isTerminal && line?.isEmpty == false
+    guard line?.isEmpty == true else {
       throw Failure(.cancelled, "not confirmed: this vault has not joined", hint: "on the member: coffer sync members")
     }
   }
