@@ -74,32 +74,50 @@ struct SyncAdd: ParsableCommand {
     let mailbox = try mailbox(place, address)
     // A signal ends the exchange, and not the process: the other device is told.
     let signals = WaitingSignals()
+    // One that has come while the device was added is too late, and must not keep the command from its last words.
+    defer { while (try? signals.check()) == nil {} }
     let exchange = Exchange(mailbox, until: Deadline(milliseconds: patience), check: signals.check)
     // Other commands work meanwhile.
     session.rest()
     let replica = session.state.replica
-    var isAnswered = false
+    var new: DeviceRecord?
     do {
       try exchange.add(replica, as: role) { record in
         note(namesakes: replica.membership.devices.values.filter { $0.name.order(record.name) == 0 })
         return try ask(record, signals)
       } add: { record in
-        isAnswered = true
+        try session.resume()
+        try session.add(record)
+        new = record
         return try welcome(record, session)
       }
-    } catch let error as EngineFailure where error.isMissing && !isAnswered {
-      throw Failure(.notFound, "\(code): the device has ended", hint: "there: coffer sync join \(address)")
+    } catch let error as EngineFailure where error.isMissing && new == nil {
+      throw SyncError(.joinEnded)
+    } catch {
+      guard let new, SyncError(.notAllowed) != error as? SyncError else { throw error }
+      throw Self.failure(error, after: new, isMember: session.state.replica.membership[new.id] != nil)
     }
   }
 
+  /// A device that does not join is a member all the same.
+  static func failure(_ error: any Error, after new: DeviceRecord, isMember: Bool) -> Failure {
+    let failure = Failure(error)
+    let place = isMember ? "is a device of the space now" : "becomes a device of the space with the next coffer sync now"
+    return Failure(
+      failure.status, "\(new.name) \(place), but \(failure.message)",
+      hint: "if it has not joined: coffer sync remove \(new.shortIdentifier)")
+  }
+
   private func welcome(_ record: DeviceRecord, _ session: SpaceSession) throws -> Welcome {
-    try session.resume()
-    try session.add(record)
     _ = try session.finish()
     guard session.state.replica.membership[record.id] != nil, let welcome = Welcome(session.state.replica) else {
-      throw SyncError(.notAllowed, "\(record.person), \(record.name)")
+      throw Self.notAllowed(record)
     }
     return welcome
+  }
+
+  private static func notAllowed(_ record: DeviceRecord) -> SyncError {
+    SyncError(.notAllowed, "\(record.person), \(record.name)")
   }
 
   private func mailbox(_ place: Identifier, _ address: EngineAddress) throws -> any Engine {

@@ -56,6 +56,8 @@ extension SyncError: Explained {
       .init(
         .duplicate, "this code is used up: an earlier coffer sync add has answered, or another device",
         "begin again on the new device: coffer sync join")
+    case .joinEnded:
+      .init(.notFound, "the other device has ended its join", "begin again there: coffer sync join")
     case .exchangeRefused:
       .init(
         .integrity, "the messages are not those of one exchange: another program may be between the two",

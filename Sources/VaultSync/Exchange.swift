@@ -40,7 +40,11 @@ package struct Exchange {
   }
 
   private func post(_ number: UInt64, _ message: [UInt8]) throws {
-    guard try engine.append(number, message) == .made else { throw SyncError(.codeTaken) }
+    switch try engine.append(number, message) {
+    case .made: break
+    case .taken: throw SyncError(.codeTaken)
+    case .shorter: throw SyncError(.joinEnded)
+    }
   }
 
   private func message(_ number: UInt64) throws -> [UInt8] {
@@ -50,6 +54,14 @@ package struct Exchange {
       guard !deadline.hasPassed else { throw SyncError(.noAnswer) }
       usleep(Self.pause)
     }
+  }
+
+  /// The mailbox goes with the new device that ends. A device that does not read the welcome must not be added.
+  private func checkIsOpen() throws {
+    try check()
+    let entries = try engine.read(from: 2, limit: 2)
+    guard entries.first?.number == 2 else { throw SyncError(.joinEnded) }
+    guard entries.count == 1 else { throw SyncError(.codeTaken) }
   }
 
   private func checked<Result>(_ body: () throws -> Result) throws -> Result {
@@ -67,7 +79,7 @@ package struct Exchange {
   ///   - accept: Called with the space that the member has named, before the member learns of this device.
   ///   - show: Called with the number of 8 digits that the person types at the member.
   /// - Returns: Where the log is.
-  /// - Throws: `codeTaken`, `noAnswer`, `exchangeRefused`; errors of the engine.
+  /// - Throws: `codeTaken`, `joinEnded`, `noAnswer`, `exchangeRefused`, `exchangeEnded`; what the closures throw; errors of the engine.
   package func join(
     _ identity: DeviceIdentity, posted: () throws -> Void, accept: (Identifier) throws -> Void = { _ in },
     show: (UInt64) throws -> Void
@@ -91,7 +103,7 @@ package struct Exchange {
   ///   - role: The role of the new device.
   ///   - ask: Returns the number that the person has typed.
   ///   - add: Appends the device to the log.
-  /// - Throws: `codeTaken`, `noAnswer`, `exchangeRefused`, `wrongNumber`; what the closures throw; errors of the engine.
+  /// - Throws: `codeTaken`, `joinEnded`, `noAnswer`, `exchangeRefused`, `wrongNumber`; what the closures throw; errors of the engine.
   package func add(
     _ replica: Replica, as role: Role, ask: (DeviceRecord) throws -> UInt64, add: (DeviceRecord) throws -> Welcome
   ) throws {
@@ -118,6 +130,7 @@ package struct Exchange {
     }
     let number = try ask(record)
     let confirmed = try checked { try adder.confirm(number) }
+    try checkIsOpen()
     let welcome = try add(confirmed)
     return try checked { try adder.welcome(welcome) }
   }

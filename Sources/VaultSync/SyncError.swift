@@ -42,6 +42,8 @@ package struct SyncError: Error, Equatable, Sendable {
     case noAnswer
     /// Another device has already answered under this code.
     case codeTaken
+    /// The new device has ended the exchange: its mailbox is gone.
+    case joinEnded
     /// The messages are not those of one exchange.
     case exchangeRefused
     case wrongNumber

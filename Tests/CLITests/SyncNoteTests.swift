@@ -1,3 +1,4 @@
+import CofferConsole
 import CofferSync
 import Testing
 
@@ -26,6 +27,17 @@ import Testing
     var told = ToldMessage()
     let news = ["away 12", "busy", "away 34", "busy", "", "busy"].map { told.isNew($0) }
     #expect(news == [true, true, false, false, false, true])
+  }
+
+  /// It is a member, although its join has failed.
+  @Test(arguments: [(true, "is a device of the space now"), (false, "becomes a device of the space")])
+  func anErrorNamesTheDeviceThatWasAdded(isMember: Bool, words: String) {
+    let new = DeviceRecord(
+      signingKey: [UInt8](repeating: 1, count: 32), boxKey: [UInt8](repeating: 2, count: 32), role: .member, person: "ada",
+      name: "box")
+    let failure = SyncAdd.failure(SyncError(.joinEnded), after: new, isMember: isMember)
+    #expect(failure.message.hasPrefix("box \(words)") && failure.message.hasSuffix("the other device has ended its join"))
+    #expect(failure.status == .notFound && failure.hint?.hasSuffix("coffer sync remove \(new.shortIdentifier)") == true)
   }
 
   @Test func eachSignHasANote() {

@@ -107,6 +107,28 @@ import VaultCore
     }
   }
 
+  /// A device that does not join must be no member.
+  @Test func aDeviceThatHasEndedIsNotAdded() throws {
+    let (ended, founder, mailbox) = (Passed<UInt64>(), try founder(), mailbox)
+    let thread = Thread {
+      var number: UInt64?
+      let joiner = Exchange(mailbox, until: Deadline(milliseconds: 600_000)) { if number != nil { throw Stop() } }
+      _ = try? joiner.join(Machine.identity(1), posted: {}, show: { number = $0 })
+      if let number { ended.pass(number) }
+    }
+    thread.start()
+    #expect(throws: SyncError(.joinEnded)) {
+      try exchange().add(founder, as: .member) { _ in
+        let number = ended.wait()
+        mailbox.log = []
+        return number
+      } add: { _ in
+        Issue.record("it was added")
+        throw Stop()
+      }
+    }
+  }
+
   @Test func waitingEnds() throws {
     let ended = Exchange(mailbox, until: Deadline(milliseconds: 0))
     #expect(throws: SyncError(.noAnswer)) { try ended.join(Machine.identity(1), posted: {}, show: { _ in }) }
