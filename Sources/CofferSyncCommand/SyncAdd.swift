@@ -83,6 +83,7 @@ struct SyncAdd: ParsableCommand {
     var new: DeviceRecord?
     do {
       try exchange.add(replica, as: role) { record in
+        guard replica.membership.allows(adding: record, by: replica.id) else { throw Self.notAllowed(record) }
         note(namesakes: replica.membership.devices.values.filter { $0.name.order(record.name) == 0 })
         return try ask(record, signals)
       } add: { record in

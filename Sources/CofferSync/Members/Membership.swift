@@ -38,6 +38,11 @@ package struct Membership: Equatable, Sendable {
     }
   }
 
+  /// Whether the role of a device allows it to add another one.
+  package func allows(adding record: DeviceRecord, by author: Identifier) -> Bool {
+    devices[author].map { allows(.add(record), by: $0) } ?? false
+  }
+
   private func hasOwner(except ids: [Identifier]) -> Bool {
     devices.values.contains { $0.role == .owner && !ids.contains($0.id) }
   }
