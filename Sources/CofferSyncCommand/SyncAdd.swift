@@ -140,12 +140,14 @@ struct SyncAdd: ParsableCommand {
     Descriptor.error.note(
       "\(record.name.escapingControls()) of \(record.person.escapingControls()), as \(role). The number that it shows: ")
     // A line that is not 8 digits does not count as an attempt.
+    var isTyped = false
     for left in (0...Self.repeats).reversed() {
       guard let line = try Descriptor.input.line(check: signals.check) else { break }
       if let number = Self.number(line) { return number }
+      isTyped = isTyped || !line.isEmpty
       if left > 0 { Descriptor.error.note("It has 8 digits: ") }
     }
-    throw Failure(.cancelled, "no number was typed: nothing has been changed")
+    throw Failure(.cancelled, "no number \(isTyped ? "of 8 digits " : "")was typed: nothing has been changed")
   }
 
   /// A pipe may bring any number of lines.
