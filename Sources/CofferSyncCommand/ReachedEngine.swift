@@ -18,6 +18,12 @@ struct EngineFailure: Explained {
   /// Whether the log, or the mailbox, is not there.
   var isMissing: Bool { (error as? FileError)?.code == .missing }
 
+  /// Whether the engine is there without this space: the last part of the path that is missing is its identifier.
+  func lacks(_ space: Identifier) -> Bool {
+    guard isMissing, let error = error as? FileError else { return false }
+    return error.detail.split(separator: "/").last?.elementsEqual(space.description) == true
+  }
+
   /// Whether it has no space left for entries.
   var isOfSpace: Bool { (error as? FileError)?.code == .full }
 

@@ -55,6 +55,8 @@ struct SyncRecoveryKey: ParsableCommand {
 /// The device that a recovery key is, for as long as it adds another one.
 struct RecoveringDevice {
   private static let limit = 256
+  /// Before the key in the line that was printed.
+  private static let word = Array("key ".utf8)
 
   private let space: Identifier
   private let engine: any Engine
@@ -67,7 +69,12 @@ struct RecoveringDevice {
     }
     self.space = space
     try DeviceKeys.checkIsNew(space, in: OpenSpace.keychain())
-    engine = try OpenSpace.connect(address, space)
+    do {
+      engine = try OpenSpace.connect(address, space)
+    } catch {
+      guard error.lacks(space) else { throw error }
+      throw Failure(.notFound, "\(address): the engine has no space \(space)", hint: "it was printed with the recovery key")
+    }
     let text = try Self.ask()
     do {
       identity = try DeviceIdentity(
@@ -88,6 +95,7 @@ struct RecoveringDevice {
     {
       text.write(byte, at: count)
       count += 1
+      if count == word.count, (0..<count).allSatisfy({ text.byte(at: $0) == word[$0] }) { count = 0 }
     }
     guard count > 0 else { throw Failure(.cancelled, "no recovery key was typed: this vault has not joined") }
     text.truncate(to: count)
