@@ -24,6 +24,8 @@ import VaultCore
   /// The files may be those of a vault that is put back.
   @Test func aVaultThatTakesNoKeysLeavesTheFiles() throws {
     let machines = try SynchroniseTests.machines(1)
+    // They remove their files when they go.
+    defer { withExtendedLifetime(machines) {} }
     let session = try machines[0].session()
     let reading = try Keychain(Vault.throwAway(), as: .groups([]))
     let state = machines[0].directory.appending(path: "sync/\(session.keys.space)/state")
@@ -38,6 +40,8 @@ import VaultCore
   /// Without a pass: a person sees that the machine must not be switched off yet.
   @Test func changesThatNoPassHasSeenAreCounted() throws {
     let machines = try SynchroniseTests.machines(2)
+    // They remove their files when they go.
+    defer { withExtendedLifetime(machines) {} }
     for account in ["one", "two"] { try machines[0].set(account, "first") }
     #expect(try machines[0].session().unseenCount() == 2)
     try SynchroniseTests.settle(machines)
@@ -55,6 +59,8 @@ import VaultCore
   /// The values that an interrupted pass has written are no changes of a person.
   @Test func valuesOfAnInterruptedPassAreNotCounted() throws {
     let machines = try SynchroniseTests.machines(2)
+    // They remove their files when they go.
+    defer { withExtendedLifetime(machines) {} }
     for account in ["one", "two"] { try machines[0].set(account, "first") }
     try SynchroniseTests.settle(machines)
     try machines[0].set("one", "second")
