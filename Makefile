@@ -28,7 +28,7 @@ MODULE_FLAGS = -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hid
 # Where modules lie below the prefix: beside the libpam that the built module uses, in Debian lib/x86_64-linux-gnu/security.
 SECURITY = $(PREFIX)$(shell ldd $(MODULE) | sed -n 's|.* => \(/usr\)\{0,1\}\(/.*\)/libpam\.so\.0 .*|\2|p')/security
 
-.PHONY: all demo test test-programs check lint docs asan tsan examples bench fuzz trust install uninstall clean setup setup-tests
+.PHONY: all demo test check lint docs asan tsan examples bench fuzz trust install uninstall clean setup setup-tests
 
 all: setup
 	@mkdir -p "$(STATIC_LIBRARIES)"
@@ -57,11 +57,9 @@ demo: all
 	Scripts/demo "$(COFFER)"
 
 # Fails as well if a program closes a descriptor that is not open, see Tests/CloseCheck.
-test: test-programs
-	Tests/bounded $(MINUTES) Tests/CloseCheck/run Tests/shards $(SWIFT) test $(TEST) --skip-build
-
-test-programs: setup-tests examples
+test: setup-tests examples
 	$(SWIFT) build $(TEST) --build-tests
+	Tests/bounded $(MINUTES) Tests/CloseCheck/run Tests/shards $(SWIFT) test $(TEST) --skip-build
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Vault Sources Tests Examples Fuzz Benchmarks/Package.swift Benchmarks/Sources
@@ -92,8 +90,9 @@ bench: setup
 fuzz: setup
 	Fuzz/run
 
-trust: test-programs
+trust: setup-tests
 	Tests/Mutation/run
+	$(SWIFT) build $(TEST) --build-tests
 	COFFER_TRUST=1 $(SWIFT) test $(TEST) --skip-build --filter 'PreferenceSafetyTests|SimulationTests|KillTests|aKilledAgent'
 
 # Builds only what is not there: after `make`, root only copies. Without symbols, which take two thirds of the size and which nothing
