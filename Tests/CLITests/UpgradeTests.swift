@@ -40,7 +40,8 @@ import Testing
     #expect(output == "a\nb\nc\nd\n0\n", "\(output)")
   }
 
-  /// Not the files alone, but their directory: by a deletion, or by a rename. The first look is over by then.
+  /// Not the files alone, but their directory: by a deletion, or by a rename. The first look is over by then. The new program notes that
+  /// it waits for an agent.
   @Test(arguments: [
     "cp -a programs new; rm -r programs; sleep 3; mv new programs", "cp -a programs new; rm -r programs; cp -a new programs",
     "cp -a programs new; mv programs old; mv new programs",
@@ -50,7 +51,7 @@ import Testing
       \(Self.copies)
       mkdir srv; coffer sync init dir:$W/srv --personal --person ada --device desk 2>/dev/null
       coffer-secrets & secrets=$!; until coffer bus status | grep -q "process $secrets$"; do sleep 0.05; done
-      coffer sync watch & watch=$!; becomes $watch coffer-sync
+      coffer sync watch 2>>notes & watch=$!; becomes $watch coffer-sync
       sleep 2; \(upgrade)
       becomes $secrets coffer-secrets; becomes $watch coffer-sync; cmp /proc/$watch/exe programs/coffer-sync
       coffer agent stop; coffer vault unlock --key-file key
