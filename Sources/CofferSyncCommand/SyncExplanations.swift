@@ -124,7 +124,10 @@ extension StoredReplicaError: Explained {
     switch self {
     case .malformed: SyncError(.stateMalformed).explanation
     case .otherDevice: .init(.integrity, "the files are those of another device", "the vault or the files were copied")
-    case .objectMissing: .init(.integrity, "a large value that no other device has is missing in the files of this device")
+    case .objectMissing:
+      .init(
+        .integrity, "a large value that no other device has is missing in the files of this device",
+        "it is in the vault: coffer sync leave --force; then join again, and remove this device by its former identifier")
     }
   }
 }
