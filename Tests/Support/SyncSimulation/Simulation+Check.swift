@@ -154,10 +154,12 @@ extension Simulation {
 }
 
 extension SimulatedDevice {
-  /// Whether it has removed another device that does not learn of it: its person has accepted a log with garbage in the place of an old
-  /// entry, behind which nothing follows. The command refuses that unless it is forced.
+  /// Whether it has removed another device that does not learn of it by reading: its person has accepted a log with garbage in the place
+  /// of an old entry, behind which nothing follows, which the command refuses unless it is forced; or an owner has deleted such garbage,
+  /// and the device stops in front of the gap, where the command says that it was removed.
   fileprivate func hasRemoved(_ other: SimulatedDevice) -> Bool {
     guard replica.membership.removed.contains(other.replica.id) else { return false }
+    if other.lacksEntries { return true }
     let garbage = other.replica.kept.filter { !$0.isValid }
     return garbage.contains { entry in
       replica.kept.contains { $0.number == entry.number && $0.isValid && $0.bytes != entry.bytes }
