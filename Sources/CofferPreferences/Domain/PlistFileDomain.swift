@@ -69,9 +69,9 @@ public final class PlistFileDomain: PreferenceDomain, WatchedDomain {
       guard (try? FileIdentity.at(path)) != state.identity || state.problem != nil else { return [] }
       let new = Self.load(path, trust)
       if new.problem != state.problem { news = new.problem }
-      // The file is being written, or cannot be read any more: the previous values stay in force.
-      if new.problem != nil, state.problem == nil, state.identity != nil {
-        state.problem = new.problem
+      // The file is being written, or cannot be read any more: the previous values stay in force, for as long as the reason may pass.
+      if let problem = new.problem, problem.code.mayPass || state.problem == nil && state.identity != nil {
+        state.problem = problem
         return []
       }
       var changes = ChangeCollector(isWanted: true)

@@ -137,7 +137,7 @@ private struct Watcher {
       if !new.isEmpty { _ = handle(Dictionary(uniqueKeysWithValues: new.map { ($0, []) }), domains) }
       for domain in ChangeWatch.takeAwaited() {
         _ = domain.lookAgain()
-        if domain.isUnread { recheckLater([domain]) }
+        if domain.isUnread { recheckLater(domain) }
       }
       let now = Deadline.now()
       var next: UInt64 = 0
@@ -203,11 +203,13 @@ private struct Watcher {
     // The writer was not scheduled since.
     if rechecked.contains(where: \.isBeingWritten) { return recheck(in: Self.longestRecheckDelay) }
     recheckTime = 0
-    recheckLater(rechecked.filter(\.isUnread))
+    rechecked = rechecked.filter(\.isUnread)
+    if !rechecked.isEmpty { recheck(in: Self.unreadDelay) }
   }
 
-  private mutating func recheckLater(_ unread: [any WatchedDomain]) {
-    rechecked = unread
-    if !unread.isEmpty { recheck(in: Self.unreadDelay) }
+  /// Beside those that are to be looked at again already.
+  private mutating func recheckLater(_ domain: any WatchedDomain) {
+    if !rechecked.contains(where: { $0 === domain }) { rechecked.append(domain) }
+    if recheckTime == 0 { recheck(in: Self.unreadDelay) }
   }
 }
