@@ -30,7 +30,8 @@ package struct DeviceKeys: Sendable {
   }
 
   /// New keys. `body` makes what depends on them, before the vault has them: without the item the rest is nothing. They replace keys
-  /// that this device cannot open, whose files stay as they are if the vault does not take the new ones.
+  /// that this device cannot open, whose files stay as they are if the vault does not take the new ones. So the vault has the item
+  /// before the files have the state: after a crash between the two, `coffer sync leave --force` forgets the keys.
   /// - Returns: The keys, and the files, which have the state.
   /// - Throws: `otherDevice` if the vault has no key of this device; `deviceAlready`; as `Keychain.add`.
   package static func make(

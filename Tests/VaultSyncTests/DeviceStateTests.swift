@@ -27,12 +27,13 @@ import VaultCore
     // They remove their files when they go.
     defer { withExtendedLifetime(machines) {} }
     let session = try machines[0].session()
-    let reading = try Keychain(Vault.throwAway(), as: .groups([]))
+    // It has no key of this device.
+    let other = try Keychain(Vault.throwAway(), as: .groups([DeviceKeys.group]))
     let state = machines[0].directory.appending(path: "sync/\(session.keys.space)/state")
     session.files.rest()
     let former = try Data(contentsOf: state)
-    #expect(throws: KeychainError.self) {
-      try DeviceKeys.make(in: reading, files: machines[0].directory.path, person: "ada", name: "copy") { _ in session.state }
+    #expect(throws: KeychainError(.otherDevice)) {
+      try DeviceKeys.make(in: other, files: machines[0].directory.path, person: "ada", name: "copy") { _ in session.state }
     }
     #expect(try Data(contentsOf: state) == former)
   }
