@@ -107,8 +107,9 @@ extension Simulation {
         throw Fault.lost
       }
     }
-    // One that a device has left behind two checkpoints since then was judged with the changes.
-    for (device, dot) in folded where indices.contains(device) && !forgotten.contains(dot) {
+    // Those that their device has left behind two checkpoints since then were judged above.
+    let judged = forgotten.intersection(changes.filter { indices.contains($0.author) }.map(\.dot))
+    for (device, dot) in folded where indices.contains(device) && !judged.contains(dot) {
       guard accepted.contains(dot) || rewritten.contains(dot) else { throw Fault.lost }
     }
     let late = try replica.lateOperations()
@@ -160,7 +161,7 @@ extension SimulatedDevice {
   /// and the device stops in front of the gap, where the command says that it was removed.
   fileprivate func hasRemoved(_ other: SimulatedDevice) -> Bool {
     guard replica.membership.removed.contains(other.replica.id) else { return false }
-    if other.lacksEntries { return true }
+    if other.lacksEntries, replica.kept.contains(where: { $0.number == other.replica.count && !$0.isValid }) { return true }
     let garbage = other.replica.kept.filter { !$0.isValid }
     return garbage.contains { entry in
       replica.kept.contains { $0.number == entry.number && $0.isValid && $0.bytes != entry.bytes }
