@@ -43,7 +43,7 @@ package struct Descriptor: Sendable {
 
   package var isTerminal: Bool { isatty(number) == 1 }
 
-  /// Discards what was typed before it was asked for. Does nothing if it is no terminal.
+  /// Discards input that was typed before a question. Does nothing if the descriptor is no terminal.
   package func discardTypedAhead() { tcflush(number, TCIFLUSH) }
 
   /// Opens a file for reading. Also /dev/fd/N and named pipes.

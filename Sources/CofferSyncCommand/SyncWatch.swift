@@ -117,7 +117,7 @@ final class SpaceWatch {
       followers = followers.filter { found.contains($0.key) }
       for space in found where followers[space] == nil { followers[space] = SpaceFollower(space) { [wakeUp] in wakeUp.call() } }
     } catch {
-      // A vault that is locked again is no news.
+      // Printed before the first space was found alone: a vault is locked many times a day.
       told.tell(!error.isOfVault ? Failure(error).text : followers.isEmpty ? Self.locked : "")
       goAway()
     }
